@@ -1,1 +1,7 @@
-//! x
+//! Families of integer kernels: what there is to compute, the variants that compute it, the oracles that
+//! know the answer, native host kernels and CUDA text. Knows no device and does no input or output.
+
+pub mod family;
+pub mod md5_q9;
+pub mod native;
+pub mod workload;

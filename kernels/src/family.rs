@@ -1,0 +1,232 @@
+//! Families and variants: what there is to compute, and the ways to compute it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::native::Isa;
+use crate::workload::Workload;
+
+/// Where a variant may run, as far as a family cares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeviceKind {
+    /// A CUDA device.
+    Cuda,
+    /// The native kernel on the host's processor.
+    Cpu,
+    /// The CUDA text, compiled for the host.
+    Emulated,
+}
+
+/// Why a variant's text is not a variant. The harness puts the file's name in front.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum VariantError {
+    /// Not TOML, an unknown key, or a value of the wrong type.
+    #[error("line {line}: {what}")]
+    Syntax {
+        /// Line, from 1.
+        line: usize,
+        /// What the reader says, naming the key and what it allows.
+        what: String,
+    },
+    /// A value outside its range, or two values that exclude each other.
+    #[error("key `{key}`: {what}")]
+    Value {
+        /// The key with its table, such as `launch.block`.
+        key: &'static str,
+        /// What is wrong and which values are allowed.
+        what: String,
+    },
+}
+
+/// Why a vector file cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct VectorError(pub String);
+
+/// Why a file cannot stand in front of the message that a search looks for.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct PrefixError(pub String);
+
+/// The first value that differs from the oracle's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// The layer, the first in data-flow order that differs.
+    pub layer: String,
+    /// The candidate (or element) that it was seen on.
+    pub candidate: String,
+    /// The kernel's value.
+    pub got: String,
+    /// The oracle's value.
+    pub expected: String,
+}
+
+/// A row of the validation table: enough to recompute a digest outside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ValidationRow {
+    /// Identity of the base, a key into [`Verdict::bases`].
+    pub base: String,
+    /// The five words, in the order q9, m8, m9, m12 of the family's table.
+    pub words: [u32; 4],
+    /// The digest that the device's kernel formed.
+    pub digest: [u8; 16],
+}
+
+/// A set that must be the same for every variant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Agreement {
+    /// Sets under one key are compared.
+    pub key: String,
+    /// What this variant found.
+    pub items: BTreeSet<u64>,
+    /// Items that this variant does not visit, whoever else does.
+    pub omits: BTreeSet<u64>,
+}
+
+/// The outcome of a check.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Verdict {
+    /// Candidates (or elements) compared.
+    pub checked: u64,
+    /// Candidates with at least one value that differs.
+    pub mismatches: u64,
+    /// Candidates reported more than once.
+    pub duplicates: u64,
+    /// Candidates that should have been reported and were not.
+    pub missing: u64,
+    /// Rows of a vector file that the variant does not cover.
+    pub not_covered: u64,
+    /// The first difference in data-flow order.
+    pub first: Option<Difference>,
+    /// Layers that the variant never forms.
+    pub not_formed: Vec<String>,
+    /// Rows for `validation.tsv`.
+    pub rows: Vec<ValidationRow>,
+    /// The bases that the rows name.
+    pub bases: Vec<BaseWords>,
+    /// Sets to compare with those of other variants.
+    pub agreements: Vec<Agreement>,
+}
+
+impl Verdict {
+    /// Nothing differs, nothing is missing, nothing came twice.
+    pub fn ok(&self) -> bool {
+        self.mismatches == 0 && self.duplicates == 0 && self.missing == 0
+    }
+}
+
+/// A workload that ends in a verdict.
+pub trait Check: Workload {
+    /// What it checks, for the log: `trace ordinary start`, say.
+    fn name(&self) -> String;
+    /// The verdict, after the last batch was collected.
+    fn finish(&mut self) -> Verdict;
+}
+
+/// How much of a validation to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ValidationPlan {
+    /// Seed of bases, places and planted candidates.
+    pub seed: u64,
+    /// Where the checks will run.
+    pub device: DeviceKind,
+    /// Also compare the hit sets of a whole base (2^32 candidates).
+    pub whole_base: bool,
+}
+
+/// What a production workload computes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Production {
+    /// Seed of the bases.
+    pub seed: u64,
+    /// Index of the first base.
+    pub first_base: u64,
+    /// Text in front of the message, in the family's blocks; empty for none.
+    pub prefix: Arc<[u8]>,
+    /// Units that one batch should compute, as far as the family can divide its work.
+    pub batch_units: u64,
+}
+
+/// One way to compute: a variant file, read and checked.
+pub trait Variant: Send + Sync {
+    /// Its name: the file's, without `.toml`.
+    fn name(&self) -> &str;
+    /// One line about it.
+    fn summary(&self) -> &str;
+    /// Its options with their values, in the order of the file format.
+    fn options(&self) -> Vec<(&'static str, String)>;
+    /// Options that mean nothing on `device`.
+    fn not_applicable(&self, device: DeviceKind) -> Vec<&'static str>;
+    /// The checks that prove it, each with the device's own workload.
+    fn checks(&self, plan: &ValidationPlan) -> Vec<Box<dyn Check>>;
+    /// Checks over the cases of a vector file.
+    ///
+    /// # Errors
+    /// When the text is not a vector file of this family.
+    fn vector_checks(&self, text: &str) -> Result<Vec<Box<dyn Check>>, VectorError>;
+    /// A check that must be rejected with [`crate::workload::Fault::Overflow`]: more hits than room.
+    fn overflow_check(&self, plan: &ValidationPlan) -> Box<dyn Check>;
+    /// The production workload: what is timed, and what searches.
+    fn production(&self, request: &Production) -> Box<dyn Workload>;
+    /// States interleaved by the native kernel, where there is one.
+    fn native_states(&self, isa: Isa) -> Option<u32>;
+}
+
+/// The capability to search for digests with leading zeros.
+pub trait Search: Sync {
+    /// Check that `text` can stand in front of a message.
+    ///
+    /// # Errors
+    /// When its length does not fit the family's blocks.
+    fn check_prefix(&self, text: &[u8]) -> Result<(), PrefixError>;
+    /// Largest meaningful number of leading zero hex digits.
+    fn max_zeros(&self) -> u32;
+    /// Leading zero hex digits that every reported hit has: the kernel's own test.
+    fn zeros_tested(&self) -> u32;
+}
+
+/// A base as a record keeps it: named 32-bit words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BaseWords {
+    /// Identity, such as `orbit-1-0`.
+    pub id: String,
+    /// Fixed words by name, in order.
+    pub words: Vec<(String, u32)>,
+    /// The text in front of the message.
+    pub prefix: Arc<[u8]>,
+}
+
+/// One thing to compute.
+pub trait Family: Sync {
+    /// Its name, such as `md5-q9`.
+    fn name(&self) -> &'static str;
+    /// One line about it.
+    fn summary(&self) -> &'static str;
+    /// What a rate counts, in the singular: `candidate`.
+    fn unit(&self) -> &'static str;
+    /// Its layers in the order in which data flows.
+    fn layers(&self) -> Vec<String>;
+    /// Name of the variant that a search takes when none is named, and of the baseline of a trial.
+    fn default_variant(&self) -> &'static str;
+    /// The variant that ratios are taken to.
+    fn baseline(&self) -> &'static str;
+    /// Whether it has native host kernels.
+    fn has_native(&self) -> bool;
+    /// Read a variant.
+    ///
+    /// # Errors
+    /// When the text is not a variant of this family.
+    fn variant(&self, name: &str, text: &str) -> Result<Arc<dyn Variant>, VariantError>;
+    /// Its search capability, where it has one.
+    fn search(&self) -> Option<&dyn Search>;
+}
+
+/// Every family there is.
+pub fn families() -> &'static [&'static dyn Family] {
+    &[&crate::md5_q9::Md5Q9]
+}
+
+/// The family called `name`.
+pub fn family(name: &str) -> Option<&'static dyn Family> {
+    families().iter().copied().find(|family| family.name() == name)
+}
