@@ -167,7 +167,10 @@ pub trait Variant: Send + Sync {
     /// A check that must be rejected with [`crate::workload::Fault::Overflow`]: more hits than room.
     fn overflow_check(&self, plan: &ValidationPlan) -> Box<dyn Check>;
     /// The production workload: what is timed, and what searches.
-    fn production(&self, request: &Production) -> Box<dyn Workload>;
+    ///
+    /// # Errors
+    /// When the prefix does not fit the family's blocks.
+    fn production(&self, request: &Production) -> Result<Box<dyn Workload>, PrefixError>;
     /// States interleaved by the native kernel, where there is one.
     fn native_states(&self, isa: Isa) -> Option<u32>;
 }
