@@ -3,7 +3,7 @@
 //! Everything here works from files and row values. The crate knows no device and no kernel, so a record made on a board
 //! can be summarised, printed and re-verified on a laptop.
 //!
-//! The way through it: a run fills a [`Manifest`] and a [`RecordWriter`] with [rows](crate::rows); [`summarise`] turns trials
+//! The way through it: a run fills a [`Manifest`] and a [`RecordWriter`] with [rows]; [`summarise`] turns trials
 //! into [`rows::SummaryRow`]s by the rules of [`stats`]; [`summary_table`] prints them; [`check()`] re-derives all of it from
 //! the files alone.
 

@@ -105,3 +105,52 @@ pub(crate) fn block_words(block: &[u8; 64]) -> [u32; 16] {
 pub(crate) fn le_bytes(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use md5::{Digest, Md5};
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::encode_hex;
+
+    /// The outputs of steps 0..12, by running them forwards.
+    fn outputs(chain: [u32; 4], words: &[u32; 13]) -> [u32; 13] {
+        let [a, b, c, d] = chain;
+        let mut q = vec![a, d, c, b];
+        for t in 0..13 {
+            let sum = boolean(t, q[t + 3], q[t + 2], q[t + 1])
+                .wrapping_add(q[t])
+                .wrapping_add(constant(t))
+                .wrapping_add(words[t]);
+            q.push(q[t + 3].wrapping_add(sum.rotate_left(SHIFTS[0][t % 4])));
+        }
+        std::array::from_fn(|t| q[t + 4])
+    }
+
+    #[test]
+    fn the_constants_are_those_of_the_rfc() {
+        assert_eq!(
+            [constant(0), constant(1), constant(63)],
+            [0xd76a_a478, 0xe8c7_b756, 0xeb86_d391]
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn blocks_hash_as_the_md5_crate_has_it(prefix in prop::collection::vec(any::<[u8; 32]>(), 0..4), words: [u32; 13]) {
+            // Two halves make a block, so that proptest's arrays suffice.
+            let prefix: Vec<u8> = prefix.iter().flat_map(|half| [*half, *half].concat()).collect();
+            let (blocks, _) = prefix.as_chunks::<64>();
+            let chain = blocks.iter().fold(INITIAL, |chain, block| compress(chain, &block_words(block)));
+            let digest = compress(chain, &last_block(words, blocks.len() as u64));
+            let message = [prefix.clone(), le_bytes(&words)].concat();
+            prop_assert_eq!(encode_hex(le_bytes(&digest)), encode_hex(Md5::digest(message)));
+        }
+
+        #[test]
+        fn words_come_back_from_the_outputs_they_lead_to(chain: [u32; 4], words: [u32; 13]) {
+            prop_assert_eq!(message_words(chain, outputs(chain, &words)), words);
+        }
+    }
+}

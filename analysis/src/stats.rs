@@ -252,3 +252,6 @@ fn student_t(freedom: f64, quantile: f64) -> f64 {
 fn six_digits(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }
+
+#[cfg(test)]
+mod tests;

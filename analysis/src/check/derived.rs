@@ -1,5 +1,7 @@
 //! Every derived column, computed again from its sources.
 
+use std::collections::BTreeSet;
+
 use crate::{
     Fault, Record, Row, decode_rows, encode_rows,
     record::RecordError,
@@ -15,7 +17,13 @@ pub(super) fn check_runs(record: &Record) -> Result<Option<Vec<RunRow>>, RecordE
     };
     let rows: Vec<RunRow> = decode_rows(&text)?;
     let mut derived = Vec::with_capacity(rows.len());
+    let mut trials = BTreeSet::new();
     for (row, fields) in rows.iter().zip(raw_records::<RunRow>(&text)?) {
+        if !trials.insert(row.trial) {
+            return Err(
+                Fault::field(RunRow::FILE, line(&fields), "trial", "is given twice").into(),
+            );
+        }
         if row.verdict == Verdict::Invalid && row.reason.is_none() {
             let problem = "is empty, but an invalid trial should say why";
             return Err(Fault::field(RunRow::FILE, line(&fields), "reason", problem).into());
@@ -53,7 +61,7 @@ pub(super) fn check_summary(
     Ok(summary.rows.len())
 }
 
-/// Holds a table as written against its rows as they should be, field by field.
+/// Holds a table as written against its rows as they should be, field by field and character by character.
 fn compare<R: Row>(text: &[u8], rows: &[R]) -> Result<(), Fault> {
     let written = raw_records::<R>(text)?;
     let expected = raw_records::<R>(&encode_rows(rows)?)?;
@@ -69,7 +77,7 @@ fn compare<R: Row>(text: &[u8], rows: &[R]) -> Result<(), Fault> {
     }
     for (written, expected) in written.iter().zip(&expected) {
         for ((column, got), right) in R::COLUMNS.iter().zip(written).zip(expected) {
-            if !same(got, right) {
+            if got != right {
                 let problem = format!(
                     "is `{got}`, but `{right}` follows from the columns it is derived from"
                 );
@@ -78,9 +86,4 @@ fn compare<R: Row>(text: &[u8], rows: &[R]) -> Result<(), Fault> {
         }
     }
     Ok(())
-}
-
-/// Whether two fields are the same text, or the same number written in two ways.
-fn same(a: &str, b: &str) -> bool {
-    a == b || matches!((a.parse::<f64>(), b.parse::<f64>()), (Ok(a), Ok(b)) if a == b)
 }

@@ -1,6 +1,6 @@
 //! Every message that the record claims something about, hashed again.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use md5::{Digest, Md5};
 
@@ -29,17 +29,20 @@ pub(super) fn check(record: &Record, runs: Option<&[RunRow]>) -> Result<Messages
             None => Ok(()),
         }
     })?;
-    let trials: Option<BTreeSet<u32>> = runs.map(|runs| runs.iter().map(|run| run.trial).collect());
+    let variants: Option<BTreeMap<u32, &str>> = runs.map(|runs| {
+        runs.iter()
+            .map(|run| (run.trial, run.variant.as_str()))
+            .collect()
+    });
     let hits = for_each(record, |hit: &HitRow, at| {
-        if let (Some(trial), Some(trials)) = (hit.trial, &trials)
-            && !trials.contains(&trial)
-        {
-            return Err(at
-                .fault(
+        if let (Some(trial), Some(variants)) = (hit.trial, &variants) {
+            let variant = variants.get(&trial).ok_or_else(|| {
+                at.fault(
                     "trial",
                     format!("is {trial}, which {} does not have", RunRow::FILE),
                 )
-                .into());
+            })?;
+            at.expect("variant", hit.variant.as_str(), variant)?;
         }
         Ok(check_hit(
             hit,
