@@ -70,7 +70,7 @@ table! {
         pub hits: Option<u64>,
         /// Hits expected over the same trials.
         pub hits_expected: Option<f64>,
-        /// Two-sided Poisson p-value of hits against hits_expected, to 6 digits.
+        /// Two-sided Poisson p-value of hits against hits_expected, to 4 digits.
         pub hits_p_value: Option<f64>,
     }
 }

@@ -1,7 +1,7 @@
 //! No input makes a table's reader panic, and what is written reads back.
 
 use assay_analysis::{
-    Row, decode_hex, decode_rows, encode_hex, encode_rows,
+    Row, check, decode_hex, decode_rows, encode_hex, encode_rows,
     rows::{BaseRow, HitRow, PowerRow, RunRow, SassRow, SummaryRow, ValidationRow},
 };
 use proptest::prelude::*;
@@ -67,6 +67,15 @@ proptest! {
     #[test]
     fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
         read_all(&bytes);
+    }
+
+    #[test]
+    fn any_manifest_is_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..200), json in "[{}\\[\\]:,\"0-9a-z]{0,60}") {
+        let dir = tempfile::tempdir().unwrap();
+        for text in [bytes, json.clone().into_bytes(), format!("{{\"schema\":1,{json}}}").into_bytes()] {
+            std::fs::write(dir.path().join("manifest.json"), text).unwrap();
+            prop_assert!(check(dir.path()).is_err());
+        }
     }
 
     #[test]
