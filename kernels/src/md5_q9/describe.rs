@@ -77,7 +77,7 @@ fn close<const T: usize, M: Machine>(m: &mut M, w: Window<M::Word>, f: M::Word, 
 /// The end of step `T`: `Q[t+1] = Q[t] + rotl(x, ROTATE[t])`, and the window moves on.
 #[inline(always)]
 fn turn<const T: usize, M: Machine>(m: &mut M, w: Window<M::Word>, x: M::Word) -> Window<M::Word> {
-    let turned = match ROTATE[T] {
+    let turned = match const { ROTATE[T] } {
         4 => m.rotl::<4>(x),
         5 => m.rotl::<5>(x),
         6 => m.rotl::<6>(x),
@@ -105,7 +105,7 @@ fn turn<const T: usize, M: Machine>(m: &mut M, w: Window<M::Word>, x: M::Word) -
 /// The round function of step `T`.
 #[inline(always)]
 fn function<const T: usize, M: Machine>(m: &mut M, w: Window<M::Word>) -> M::Word {
-    match logic(T) {
+    match const { logic(T) } {
         0xca => m.logic::<0xca>(w.q0, w.q1, w.q2),
         0xe4 => m.logic::<0xe4>(w.q0, w.q1, w.q2),
         0x96 => m.logic::<0x96>(w.q0, w.q1, w.q2),
@@ -116,42 +116,49 @@ fn function<const T: usize, M: Machine>(m: &mut M, w: Window<M::Word>) -> M::Wor
 /// `K[T] + m` of step `T` in the form that the options ask for.
 #[inline(always)]
 fn term<const T: usize, M: Machine>(m: &mut M, options: &Options, words: &Words<M::Word>) -> Term<M::Word> {
-    match (WORD[T], *words) {
-        (8, Words::Tunnel { m8: word, .. })
-        | (9, Words::Tunnel { m9: word, .. })
-        | (12, Words::Tunnel { m12: word, .. }) => {
-            let k = m.input(Input::K(T));
-            match options.adds.word {
-                WordAdds::Separate => Term::Separate(k, word),
-                WordAdds::Plain | WordAdds::Mad => Term::Sum(m.add(Role::Word, word, k)),
+    match const { WORD[T] } {
+        8 => match *words {
+            Words::Tunnel { m8, .. } => tunnel_term::<T, M>(m, options, m8),
+            Words::Orbit { r, .. } => {
+                let c = m.input(Input::KC8(T));
+                match options.adds.word {
+                    WordAdds::Separate => Term::Separate(c, r),
+                    WordAdds::Plain | WordAdds::Mad => Term::Sum(m.add(Role::Word, r, c)),
+                }
             }
-        }
-        (8, Words::Orbit { r, .. }) => {
-            let c = m.input(Input::KC8(T));
-            match options.adds.word {
-                WordAdds::Separate => Term::Separate(c, r),
-                WordAdds::Plain | WordAdds::Mad => Term::Sum(m.add(Role::Word, r, c)),
-            }
-        }
-        (9, Words::Orbit { km9, .. }) => {
-            if T == 44 {
-                Term::Sum(km9)
-            } else {
+        },
+        9 => match *words {
+            Words::Tunnel { m9, .. } => tunnel_term::<T, M>(m, options, m9),
+            Words::Orbit { km9, .. } if T == 44 => Term::Sum(km9),
+            Words::Orbit { km9, .. } => {
                 let difference = m.input(Input::KDifference(T, 44));
                 Term::Sum(m.add(Role::Setup, km9, difference))
             }
-        }
-        (12, Words::Orbit { z, .. }) => {
-            let c = m.input(Input::KC12(T));
-            match options.adds.word {
-                WordAdds::Separate => Term::Difference(c, z),
-                WordAdds::Plain | WordAdds::Mad => Term::Sum(m.sub(Role::Word, c, z)),
+        },
+        12 => match *words {
+            Words::Tunnel { m12, .. } => tunnel_term::<T, M>(m, options, m12),
+            Words::Orbit { z, .. } => {
+                let c = m.input(Input::KC12(T));
+                match options.adds.word {
+                    WordAdds::Separate => Term::Difference(c, z),
+                    WordAdds::Plain | WordAdds::Mad => Term::Sum(m.sub(Role::Word, c, z)),
+                }
             }
-        }
-        (k, _) => match options.constants {
+        },
+        k => match options.constants {
             Constants::Separate => Term::Separate(m.input(Input::K(T)), m.input(Input::Word(k))),
             Constants::Preadded => Term::Sum(m.input(Input::Preadded(T))),
         },
+    }
+}
+
+/// `K[T]` and a word that the tunnel forms per candidate.
+#[inline(always)]
+fn tunnel_term<const T: usize, M: Machine>(m: &mut M, options: &Options, word: M::Word) -> Term<M::Word> {
+    let k = m.input(Input::K(T));
+    match options.adds.word {
+        WordAdds::Separate => Term::Separate(k, word),
+        WordAdds::Plain | WordAdds::Mad => Term::Sum(m.add(Role::Word, word, k)),
     }
 }
 

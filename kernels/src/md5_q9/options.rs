@@ -110,7 +110,7 @@ pub const MAX_INTERLEAVE: u32 = 8;
 /// Largest `launch.inner`.
 pub const MAX_INNER: u32 = 65_536;
 /// Numbers of states for which native kernels are compiled.
-pub const CPU_STATES: [u32; 5] = [1, 2, 4, 6, 8];
+pub const CPU_STATES: [u32; 3] = [1, 2, 4];
 
 impl VariantFile {
     /// Read and check a variant file.
@@ -152,7 +152,7 @@ impl VariantFile {
         {
             return Err(VariantError::Value {
                 key: "cpu.states",
-                what: format!("{states} is not one of 1, 2, 4, 6, 8"),
+                what: format!("{states} is not one of 1, 2, 4"),
             });
         }
         let adds = &self.options.adds;
@@ -238,7 +238,7 @@ mod tests {
         assert!(pair.contains("options.constants") && pair.contains("plain"), "{pair}");
         let kind = refusal(("interleave = 2", "interleave = \"two\""));
         assert!(kind.contains("line 6"), "{kind}");
-        let states = refusal(("[launch]", "[cpu]\nstates = 5\n[launch]"));
+        let states = refusal(("[launch]", "[cpu]\nstates = 3\n[launch]"));
         assert!(states.contains("cpu.states"), "{states}");
     }
 

@@ -57,38 +57,34 @@ macro_rules! bodies {
     ($name:ident, $lanes:ty, $(#[$feature:meta])? [$($states:literal)*]) => {
         fn $name(options: &Options, test: Test, states: u32) -> Option<Body> {
             $(#[$feature])?
-            unsafe fn body<const WALK: usize, const N: usize, const TRACE: bool, const NARROW: bool>(
+            unsafe fn body<const WALK: usize, const N: usize, const TRACE: bool>(
                 table: &Table,
                 piece: &Piece,
                 out: &mut Yield<'_>,
             ) {
                 let mut m = Vectors::<$lanes, N, TRACE>::new(table);
                 let options = const { [SEPARATE, PREADDED, ORBIT][WALK] };
-                walk::<$lanes, _, N, TRACE, NARROW>(&mut m, &options, piece, out);
+                walk::<$lanes, _, N, TRACE>(&mut m, &options, piece, out);
             }
-            fn safe<const WALK: usize, const N: usize, const TRACE: bool, const NARROW: bool>(
+            fn safe<const WALK: usize, const N: usize, const TRACE: bool>(
                 table: &Table,
                 piece: &Piece,
                 out: &mut Yield<'_>,
             ) {
                 // SAFETY: `Md5Native::launch` has asked the processor for the instruction set.
-                unsafe { body::<WALK, N, TRACE, NARROW>(table, piece, out) }
+                unsafe { body::<WALK, N, TRACE>(table, piece, out) }
             }
-            fn of_walk<const N: usize>(options: &Options, test: Test) -> Body {
-                match (options.walk, options.constants, test) {
-                    (Walk::Tunnel, Constants::Separate, Test::Whole) => safe::<0, N, false, false>,
-                    (Walk::Tunnel, Constants::Separate, Test::Bits(_)) => safe::<0, N, false, true>,
-                    (Walk::Tunnel, Constants::Separate, Test::Trace) => safe::<0, N, true, false>,
-                    (Walk::Tunnel, Constants::Preadded, Test::Whole) => safe::<1, N, false, false>,
-                    (Walk::Tunnel, Constants::Preadded, Test::Bits(_)) => safe::<1, N, false, true>,
-                    (Walk::Tunnel, Constants::Preadded, Test::Trace) => safe::<1, N, true, false>,
-                    (Walk::Orbit, _, Test::Whole) => safe::<2, N, false, false>,
-                    (Walk::Orbit, _, Test::Bits(_)) => safe::<2, N, false, true>,
-                    (Walk::Orbit, _, Test::Trace) => safe::<2, N, true, false>,
+            fn of_walk<const N: usize, const TRACE: bool>(options: &Options) -> Body {
+                match (options.walk, options.constants) {
+                    (Walk::Tunnel, Constants::Separate) => safe::<0, N, TRACE>,
+                    (Walk::Tunnel, Constants::Preadded) => safe::<1, N, TRACE>,
+                    (Walk::Orbit, _) => safe::<2, N, TRACE>,
                 }
             }
-            match states {
-                $($states => Some(of_walk::<$states>(options, test)),)*
+            match (test, states) {
+                // A trace takes one state at a time.
+                (Test::Trace, _) => Some(of_walk::<1, true>(options)),
+                $((_, $states) => Some(of_walk::<$states, false>(options)),)*
                 _ => None,
             }
         }
@@ -125,15 +121,14 @@ impl Md5Native {
         }
         let options = Options { interleave: 1, ..self.options };
         match self.test {
-            Test::Whole => mutant::<false, false>(&options, self.mutation, table, piece, out),
-            Test::Bits(_) => mutant::<false, true>(&options, self.mutation, table, piece, out),
-            Test::Trace => mutant::<true, false>(&options, self.mutation, table, piece, out),
+            Test::Trace => mutant::<true>(&options, self.mutation, table, piece, out),
+            Test::Whole | Test::Bits(_) => mutant::<false>(&options, self.mutation, table, piece, out),
         }
     }
 }
 
 /// A broken kernel, on plain words.
-fn mutant<const TRACE: bool, const NARROW: bool>(
+fn mutant<const TRACE: bool>(
     options: &Options,
     mutation: Option<Mutation>,
     table: &Table,
@@ -141,7 +136,7 @@ fn mutant<const TRACE: bool, const NARROW: bool>(
     out: &mut Yield<'_>,
 ) {
     let mut m = Mutant::new(Vectors::<Plain, 1, TRACE>::new(table), mutation);
-    walk::<Plain, _, 1, TRACE, NARROW>(&mut m, options, piece, out);
+    walk::<Plain, _, 1, TRACE>(&mut m, options, piece, out);
 }
 
 impl NativeKernel for Md5Native {

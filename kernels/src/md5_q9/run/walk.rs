@@ -15,7 +15,7 @@ pub struct Piece {
     pub slots: Range<u64>,
     /// Q61 of a hit.
     pub target: u32,
-    /// Bits of Q61 that are compared, as a mask; only read when the test is narrowed.
+    /// Bits of Q61 that are compared, as a mask.
     pub mask: u32,
     /// Distance between the members of an orbit.
     pub orbit_step: u32,
@@ -29,9 +29,9 @@ pub struct Yield<'t> {
     pub rows: &'t mut [u32],
 }
 
-/// Walk a piece. `TRACE` keeps every layer, `NARROW` compares only the bits of the mask.
+/// Walk a piece. `TRACE` keeps every layer.
 #[inline(always)]
-pub fn walk<'a, L, M, const N: usize, const TRACE: bool, const NARROW: bool>(
+pub fn walk<'a, L, M, const N: usize, const TRACE: bool>(
     m: &mut M,
     options: &Options,
     piece: &Piece,
@@ -41,13 +41,13 @@ pub fn walk<'a, L, M, const N: usize, const TRACE: bool, const NARROW: bool>(
     M: Runs<'a, L, N, TRACE>,
 {
     match options.walk {
-        Walk::Tunnel => tunnel::<L, M, N, TRACE, NARROW>(m, options, piece, out),
-        Walk::Orbit => orbits::<L, M, N, TRACE, NARROW>(m, options, piece, out),
+        Walk::Tunnel => tunnel::<L, M, N, TRACE>(m, options, piece, out),
+        Walk::Orbit => orbits::<L, M, N, TRACE>(m, options, piece, out),
     }
 }
 
 #[inline(always)]
-fn tunnel<'a, L, M, const N: usize, const TRACE: bool, const NARROW: bool>(
+fn tunnel<'a, L, M, const N: usize, const TRACE: bool>(
     m: &mut M,
     options: &Options,
     piece: &Piece,
@@ -74,13 +74,13 @@ fn tunnel<'a, L, M, const N: usize, const TRACE: bool, const NARROW: bool>(
         describe::tail(m, options, &mut windows, &words);
         let first_row = (slot - piece.slots.start) as usize;
         let row = |state: usize, lane: usize| first_row + state * L::LANES + lane;
-        finish::<L, M, N, TRACE, NARROW>(m, options, piece, out, valid, &windows, &words, |i| q9[i], row);
+        finish::<L, M, N, TRACE>(m, options, piece, out, valid, &windows, &words, |i| q9[i], row);
         slot += width;
     }
 }
 
 #[inline(always)]
-fn orbits<'a, L, M, const N: usize, const TRACE: bool, const NARROW: bool>(
+fn orbits<'a, L, M, const N: usize, const TRACE: bool>(
     m: &mut M,
     options: &Options,
     piece: &Piece,
@@ -130,7 +130,7 @@ fn orbits<'a, L, M, const N: usize, const TRACE: bool, const NARROW: bool>(
                     (first_row + state * L::LANES + lane) * MEMBERS as usize + k as usize
                 };
                 let q9 = |i: usize| L::sub(z[i], L::splat(1));
-                finish::<L, M, N, TRACE, NARROW>(m, options, piece, out, valid, &windows, &words, q9, row);
+                finish::<L, M, N, TRACE>(m, options, piece, out, valid, &windows, &words, q9, row);
                 z = z.map(|z| L::sub(z, L::splat(piece.orbit_step)));
             }
         }
@@ -141,7 +141,7 @@ fn orbits<'a, L, M, const N: usize, const TRACE: bool, const NARROW: bool>(
 /// The test of Q61, and for what passes it the rest of the digest. A trace takes everything.
 #[inline(always)]
 #[allow(clippy::too_many_arguments, reason = "inlined into its two callers, which share nothing else")]
-fn finish<'a, L, M, const N: usize, const TRACE: bool, const NARROW: bool>(
+fn finish<'a, L, M, const N: usize, const TRACE: bool>(
     m: &mut M,
     options: &Options,
     piece: &Piece,
@@ -159,7 +159,8 @@ fn finish<'a, L, M, const N: usize, const TRACE: bool, const NARROW: bool>(
     let passes: [u32; N] = std::array::from_fn(|i| {
         if TRACE {
             u32::MAX
-        } else if NARROW {
+        } else if piece.mask != u32::MAX {
+            // A branch on a scalar that never changes: free beside the vectors, where a masked test is not.
             // (Q61 ^ target) & mask = 0, with both truth tables that the vectors have
             let zero = L::splat(0);
             let difference = L::logic::<0x96>(windows[i].q0, target, zero);
