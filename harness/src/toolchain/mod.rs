@@ -23,3 +23,8 @@ pub use nvdisasm::Nvdisasm;
 pub use nvrtc::{Compiled, Nvrtc, NvrtcVersion};
 pub use ptxas::Resources;
 pub use tools::{Cubin, Toolchain};
+
+#[cfg(test)]
+pub(crate) use loader::fake;
+#[cfg(test)]
+pub(crate) use tools::real;

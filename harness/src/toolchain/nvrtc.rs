@@ -61,33 +61,39 @@ struct Functions {
     ptx: Fetch,
 }
 
-/// Look `$symbol` up and give it the type that `nvrtc.h` declares.
-macro_rules! bind {
-    ($library:expr, $symbol:literal) => {{
-        let address = $library.address($symbol).ok_or($symbol)?;
-        // SAFETY: `nvrtc.h` declares the symbol with this signature, in every version that has it, and the library
-        // stays loaded as long as the functions are held (both are fields of `Nvrtc`).
-        unsafe { std::mem::transmute(address.as_ptr()) }
-    }};
+/// Look `symbol` up as a function of type `F`.
+///
+/// # Safety
+/// `F` must be a function pointer with the signature that `nvrtc.h` declares for `symbol`, and must not be called after
+/// `library` is gone.
+unsafe fn bind<F: Copy>(library: &dyn Library, symbol: &'static CStr) -> Result<F, &'static CStr> {
+    const { assert!(size_of::<F>() == size_of::<*mut c_void>()) };
+    let address = library.address(symbol).ok_or(symbol)?.as_ptr();
+    // SAFETY: a function pointer has the size of an address; its type is the caller's word.
+    Ok(unsafe { std::mem::transmute_copy::<*mut c_void, F>(&address) })
 }
 
 impl Functions {
     /// Those of `library`, or the symbol that it lacks.
     fn of(library: &dyn Library) -> Result<Functions, &'static CStr> {
-        Ok(Functions {
-            version: bind!(library, c"nvrtcVersion"),
-            arch_count: bind!(library, c"nvrtcGetNumSupportedArchs"),
-            archs: bind!(library, c"nvrtcGetSupportedArchs"),
-            create: bind!(library, c"nvrtcCreateProgram"),
-            compile: bind!(library, c"nvrtcCompileProgram"),
-            destroy: bind!(library, c"nvrtcDestroyProgram"),
-            log_size: bind!(library, c"nvrtcGetProgramLogSize"),
-            log: bind!(library, c"nvrtcGetProgramLog"),
-            cubin_size: bind!(library, c"nvrtcGetCUBINSize"),
-            cubin: bind!(library, c"nvrtcGetCUBIN"),
-            ptx_size: bind!(library, c"nvrtcGetPTXSize"),
-            ptx: bind!(library, c"nvrtcGetPTX"),
-        })
+        // SAFETY: each field has the type that `nvrtc.h` declares for its symbol, in every version that has it; `Nvrtc`
+        // holds the library as long as the functions.
+        unsafe {
+            Ok(Functions {
+                version: bind(library, c"nvrtcVersion")?,
+                arch_count: bind(library, c"nvrtcGetNumSupportedArchs")?,
+                archs: bind(library, c"nvrtcGetSupportedArchs")?,
+                create: bind(library, c"nvrtcCreateProgram")?,
+                compile: bind(library, c"nvrtcCompileProgram")?,
+                destroy: bind(library, c"nvrtcDestroyProgram")?,
+                log_size: bind(library, c"nvrtcGetProgramLogSize")?,
+                log: bind(library, c"nvrtcGetProgramLog")?,
+                cubin_size: bind(library, c"nvrtcGetCUBINSize")?,
+                cubin: bind(library, c"nvrtcGetCUBIN")?,
+                ptx_size: bind(library, c"nvrtcGetPTXSize")?,
+                ptx: bind(library, c"nvrtcGetPTX")?,
+            })
+        }
     }
 }
 
