@@ -10,8 +10,10 @@ mod graph;
 mod instruction;
 mod loops;
 mod pipe;
+mod published;
 #[cfg(test)]
 mod real_tests;
+mod report;
 #[cfg(test)]
 mod sample;
 mod scope;
@@ -20,3 +22,5 @@ pub use account::{Account, PerUnit};
 pub use error::SassError;
 pub use instruction::{Instruction, entry_instructions};
 pub use pipe::{Pipe, pipe_of};
+pub use published::{Published, published};
+pub use report::{AccountError, PipeSource, SassResult, Subject, opcode_tables, table};

@@ -76,10 +76,10 @@ impl Scope {
                         leaves[number] = true;
                     } else if of.is_some() && next == start {
                         ends[number] = true;
-                    } else if let Some(to) = nodes.iter().position(|node| holds(node, next)) {
-                        if !successors[number].contains(&to) {
-                            successors[number].push(to);
-                        }
+                    } else if let Some(to) = nodes.iter().position(|node| holds(node, next))
+                        && !successors[number].contains(&to)
+                    {
+                        successors[number].push(to);
                     }
                 }
                 let last = graph.instructions_of(block).last();
