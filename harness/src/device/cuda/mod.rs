@@ -1,0 +1,15 @@
+//! The `cuda:N` device: NVIDIA's driver API.
+//!
+//! The driver's library is looked at by [`Driver::probe`] before anything else touches it: the binding that the rest
+//! of this folder uses panics on a missing library or function, and a probe that has passed rules both out.
+
+mod cards;
+mod context;
+mod device;
+mod driver;
+mod memory;
+mod session;
+
+pub use cards::{Card, ComputeMode};
+pub use device::CudaDevice;
+pub use driver::{Driver, cuda_version};
