@@ -22,7 +22,15 @@ pub struct ProductionWorkload {
     next_base: u64,
     next_slot: u64,
     base: Arc<Base>,
-    in_flight: VecDeque<(u64, Arc<Base>, u64)>,
+    in_flight: VecDeque<InFlight>,
+}
+
+/// A batch that was handed out and not yet collected.
+struct InFlight {
+    index: u64,
+    base: Arc<Base>,
+    base_index: u64,
+    units: u64,
 }
 
 /// The shape of the bases that a walk takes.
@@ -78,7 +86,7 @@ impl Workload for ProductionWorkload {
             self.kernel.launch(&base, &span),
             Step::Download { buffer: hits, words: hit_words(CAPACITY) },
         ];
-        self.in_flight.push_back((index, base, units));
+        self.in_flight.push_back(InFlight { index, base, base_index: self.next_base, units });
         self.next_slot += slots;
         if self.next_slot == walk.slots() {
             (self.next_base, self.next_slot) = (self.next_base.wrapping_add(1), 0);
@@ -88,13 +96,15 @@ impl Workload for ProductionWorkload {
     }
 
     fn collect(&mut self, index: u64, outputs: Outputs) -> Result<Collected, Fault> {
-        let Some((_, base, units)) = self.in_flight.pop_front().filter(|(expected, ..)| *expected == index) else {
+        let Some(InFlight { base, base_index, units, .. }) =
+            self.in_flight.pop_front().filter(|batch| batch.index == index)
+        else {
             return Err(Fault::Malformed { batch: index, what: "it came back out of order".to_owned() });
         };
         let hits = reports(index, &outputs, CAPACITY)?
             .into_iter()
             .map(|report| confirm(index, &base, report, base.zero_target(), u32::MAX))
             .collect::<Result<_, _>>()?;
-        Ok(Collected { units, hits, hits_expected: units as f64 / 2f64.powi(32) })
+        Ok(Collected { units, base: Some(base_index), hits, hits_expected: units as f64 / 2f64.powi(32) })
     }
 }

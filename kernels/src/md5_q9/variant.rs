@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::base::{Base, Prefix, Shape};
+use super::count::count;
 use super::check::{AgreementCheck, OverflowCheck, PlantedCheck, TraceCheck, VectorFile};
 use super::mutate::Mutation;
 use super::options::{VariantFile, Walk, WordAdds};
@@ -11,9 +12,10 @@ use super::production::{ProductionWorkload, natural_shape};
 use super::run::best_states;
 use super::workload::{Kernel, Test};
 use crate::family::{Check, DeviceKind, Production, ValidationPlan, Variant, VariantError, VectorError};
+use crate::loops::{LoopLevel, LoopPlan, Trips};
 use crate::native::Isa;
 use crate::seeded::Seeded;
-use crate::workload::Workload;
+use crate::workload::{Source, Workload};
 
 /// Candidates of one stretch of a trace check.
 const STRETCH: u64 = 4096;
@@ -79,6 +81,15 @@ impl Md5Variant {
         let stretches = every_star.chain(edges).map(|y0| (u64::from(orbit_slot(y0)), 1)).collect();
         TraceCheck::new(self.kernel(Test::Trace), base, "whole orbits with every k*", stretches)
     }
+}
+
+/// Sizes of an orbit's two groups, over all orbits: k* depends on the low 12 bits of y0 alone.
+fn group_sizes() -> Vec<Trips> {
+    (0..4096)
+        .map(last_of_first_group)
+        .flat_map(|last| [last + 1, MEMBERS - 1 - last])
+        .map(|count| Trips { count, weight: 1.0 })
+        .collect()
 }
 
 impl Variant for Md5Variant {
@@ -148,6 +159,30 @@ impl Variant for Md5Variant {
         let prefix = Prefix::new(Arc::clone(&request.prefix))?;
         let &Production { seed, first_base, batch_units, .. } = request;
         Ok(Box::new(ProductionWorkload::new(self.kernel(Test::Whole), seed, first_base, prefix, batch_units)))
+    }
+
+    fn source(&self) -> Source {
+        self.kernel(Test::Whole).source()
+    }
+
+    fn loops(&self) -> LoopPlan {
+        let (candidate, group) = count(&self.file.options);
+        let inner = self.file.launch.inner;
+        let shared = f64::from(2 * group.logic) / f64::from(MEMBERS);
+        match self.walk() {
+            Walk::Tunnel => LoopPlan {
+                logic_per_unit: candidate.logic.into(),
+                levels: vec![LoopLevel::times("candidate", inner)],
+            },
+            Walk::Orbit => LoopPlan {
+                logic_per_unit: f64::from(candidate.logic) + shared,
+                levels: vec![
+                    LoopLevel::times("orbit", inner),
+                    LoopLevel::times("group", 2),
+                    LoopLevel { name: "member", trips: group_sizes() },
+                ],
+            },
+        }
     }
 
     fn native_states(&self, isa: Isa) -> Option<u32> {

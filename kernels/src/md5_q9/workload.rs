@@ -136,21 +136,26 @@ impl Kernel {
         self.file.options.walk
     }
 
-    /// What to build, with the given buffers.
-    pub fn setup(&self, buffers: Vec<Buffer>) -> Setup {
+    /// Its CUDA text.
+    pub fn source(&self) -> Source {
         let defines = match self.test {
             Test::Whole => vec![],
             Test::Bits(bits) => vec![format!("ASSAY_TEST_BITS={bits}")],
             Test::Trace => vec!["ASSAY_TRACE".to_owned()],
         };
+        Source {
+            file: format!("md5-q9-{}.cu", self.name),
+            text: self.text.clone(),
+            defines,
+            entry: ENTRY,
+            options: vec![],
+        }
+    }
+
+    /// What to build, with the given buffers.
+    pub fn setup(&self, buffers: Vec<Buffer>) -> Setup {
         Setup {
-            source: Source {
-                file: format!("md5-q9-{}.cu", self.name),
-                text: self.text.clone(),
-                defines,
-                entry: ENTRY,
-                options: vec![],
-            },
+            source: self.source(),
             native: Some(Arc::new(Md5Native {
                 options: self.file.options,
                 inputs: self.inputs.clone(),
@@ -246,7 +251,7 @@ pub fn confirm(batch: u64, base: &Base, report: Report, target: u32, mask: u32) 
             what: format!("its Q61 is {q61:08x} where the test wanted {target:08x} under mask {mask:08x}"),
         });
     }
-    Ok(Hit { base: base.id.clone(), message, digest })
+    Ok(Hit { base: base.record(), message, digest })
 }
 
 /// Lower-case hex.
