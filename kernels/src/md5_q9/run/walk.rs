@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::lanes::{Lanes, MAX_LANES, Runs};
-use crate::md5_q9::describe::{self, Window, Words};
+use crate::md5_q9::describe::{self, Group, Window, Words};
 use crate::md5_q9::machine::{Layer, Phase};
 use crate::md5_q9::options::{Options, Walk};
 use crate::md5_q9::order::{MEMBERS, ORBIT_ROW, last_of_first_group};
@@ -60,21 +60,21 @@ fn tunnel<'a, L, M, const N: usize, const TRACE: bool>(
     let mut slot = piece.slots.start;
     while slot < piece.slots.end {
         let valid = (piece.slots.end - slot).min(width) as usize;
-        let q9: [L::Vector; N] = std::array::from_fn(|i| {
-            L::add(L::splat((slot as u32).wrapping_add((i * L::LANES) as u32)), L::ramp(1))
-        });
+        let mut q9 = [L::splat(0); N];
+        for i in 0..N {
+            q9[i] = L::add(L::splat((slot as u32).wrapping_add((i * L::LANES) as u32)), L::ramp(1));
+        }
         m.phase(Phase::Candidate);
-        let states: [_; N] = std::array::from_fn(|i| {
+        let (mut windows, mut words) = ([zero_window::<L>(); N], [zero_words::<L>(options.walk); N]);
+        for i in 0..N {
             m.select(i);
-            describe::tunnel_words(m, q9[i])
-        });
-        let words = states.map(|(_, words)| words);
-        let mut windows = states.map(|(window, _)| window);
+            (windows[i], words[i]) = describe::tunnel_words(m, q9[i]);
+        }
         describe::head(m, options, &mut windows, &words);
         describe::tail(m, options, &mut windows, &words);
         let first_row = (slot - piece.slots.start) as usize;
-        let row = |state: usize, lane: usize| first_row + state * L::LANES + lane;
-        finish::<L, M, N, TRACE>(m, options, piece, out, valid, &windows, &words, |i| q9[i], row);
+        let place = Place { first_row, row_stride: 1, valid };
+        finish::<L, M, N, TRACE>(m, options, piece, out, &place, &windows, &words, &q9);
         slot += width;
     }
 }
@@ -102,40 +102,74 @@ fn orbits<'a, L, M, const N: usize, const TRACE: bool>(
             continue;
         }
         let valid = left_in_row.min(width as u64) as usize;
-        let y0: [L::Vector; N] = std::array::from_fn(|i| {
+        let (mut y0, mut z) = ([L::splat(0); N], [L::splat(0); N]);
+        for i in 0..N {
             let first = (high.wrapping_add((i * L::LANES) as u32)) << 12 | low;
-            L::add(L::splat(first), L::ramp(1 << 12))
-        });
+            y0[i] = L::add(L::splat(first), L::ramp(1 << 12));
+            z[i] = L::sub(L::splat(1), y0[i]);
+        }
         let last = last_of_first_group(high << 12 | low);
-        let mut z: [L::Vector; N] = y0.map(|y0| L::sub(L::splat(1), y0));
         let first_row = (slot - piece.slots.start) as usize;
         for (group, members) in [(0, 0..last + 1), (1, last + 1..MEMBERS)] {
             m.phase(Phase::Group);
-            let groups: [_; N] = std::array::from_fn(|i| {
+            let mut groups = [zero_group::<L>(); N];
+            for i in 0..N {
                 m.select(i);
                 // m9 - C9 = R0 + y0, less one in the second group
                 let v = L::add(L::rotl::<20>(y0[i]), L::sub(y0[i], L::splat(group)));
-                describe::group(m, options, v)
-            });
+                groups[i] = describe::group(m, options, v);
+            }
             for k in members {
                 m.phase(Phase::Candidate);
-                let states: [_; N] = std::array::from_fn(|i| {
+                let (mut windows, mut words) = ([zero_window::<L>(); N], [zero_words::<L>(options.walk); N]);
+                let mut q9 = [L::splat(0); N];
+                for i in 0..N {
                     m.select(i);
-                    describe::member(m, &groups[i], z[i])
-                });
-                let words = states.map(|(_, words)| words);
-                let mut windows = states.map(|(window, _)| window);
+                    (windows[i], words[i]) = describe::member(m, &groups[i], z[i]);
+                    q9[i] = L::sub(z[i], L::splat(1));
+                }
                 describe::tail(m, options, &mut windows, &words);
-                let row = |state: usize, lane: usize| {
-                    (first_row + state * L::LANES + lane) * MEMBERS as usize + k as usize
-                };
-                let q9 = |i: usize| L::sub(z[i], L::splat(1));
-                finish::<L, M, N, TRACE>(m, options, piece, out, valid, &windows, &words, q9, row);
-                z = z.map(|z| L::sub(z, L::splat(piece.orbit_step)));
+                let first_row = first_row * MEMBERS as usize + k as usize;
+                let place = Place { first_row, row_stride: MEMBERS as usize, valid };
+                finish::<L, M, N, TRACE>(m, options, piece, out, &place, &windows, &words, &q9);
+                for i in 0..N {
+                    z[i] = L::sub(z[i], L::splat(piece.orbit_step));
+                }
             }
         }
         slot += valid as u64;
     }
+}
+
+// The arrays above are filled by loops, not by closures: a closure is a function of its own, without the instruction
+// set of the function around it, and the compiler would not inline the intrinsics into it.
+
+#[inline(always)]
+fn zero_window<L: Lanes>() -> Window<L::Vector> {
+    let zero = L::splat(0);
+    Window { q0: zero, q1: zero, q2: zero, q3: zero }
+}
+
+#[inline(always)]
+fn zero_words<L: Lanes>(walk: Walk) -> Words<L::Vector> {
+    let zero = L::splat(0);
+    match walk {
+        Walk::Tunnel => Words::Tunnel { m8: zero, m9: zero, m12: zero },
+        Walk::Orbit => Words::Orbit { r: zero, z: zero, km9: zero },
+    }
+}
+
+#[inline(always)]
+fn zero_group<L: Lanes>() -> Group<L::Vector> {
+    let zero = L::splat(0);
+    Group { q: [zero; 3], c27: zero, c: [zero; 3], km9: zero }
+}
+
+/// Where the rows of `N` vectors of candidates lie, and how many of their lanes are candidates at all.
+struct Place {
+    first_row: usize,
+    row_stride: usize,
+    valid: usize,
 }
 
 /// The test of Q61, and for what passes it the rest of the digest. A trace takes everything.
@@ -146,30 +180,32 @@ fn finish<'a, L, M, const N: usize, const TRACE: bool>(
     options: &Options,
     piece: &Piece,
     out: &mut Yield<'_>,
-    valid: usize,
+    place: &Place,
     windows: &[Window<L::Vector>; N],
     words: &[Words<L::Vector>; N],
-    q9: impl Fn(usize) -> L::Vector,
-    row: impl Fn(usize, usize) -> usize,
+    q9: &[L::Vector; N],
 ) where
     L: Lanes,
     M: Runs<'a, L, N, TRACE>,
 {
     let target = L::splat(piece.target);
-    let passes: [u32; N] = std::array::from_fn(|i| {
-        if TRACE {
+    let mut passes = [0; N];
+    let mut any = 0;
+    for i in 0..N {
+        passes[i] = if TRACE {
             u32::MAX
         } else if piece.mask != u32::MAX {
             // A branch on a scalar that never changes: free beside the vectors, where a masked test is not.
-            // (Q61 ^ target) & mask = 0, with both truth tables that the vectors have
+            // (Q61 ^ target) & mask = 0, with the truth tables that the vectors have
             let zero = L::splat(0);
             let difference = L::logic::<0x96>(windows[i].q0, target, zero);
             L::equal(L::logic::<0xca>(L::splat(piece.mask), difference, zero), zero)
         } else {
             L::equal(windows[i].q0, target)
-        }
-    });
-    if passes.iter().fold(0, |any, passes| any | passes) == 0 {
+        };
+        any |= passes[i];
+    }
+    if any == 0 {
         return;
     }
     for i in 0..N {
@@ -177,13 +213,19 @@ fn finish<'a, L, M, const N: usize, const TRACE: bool>(
             continue;
         }
         m.select(i);
-        let digest = describe::digest(m, options, windows[i], &words[i]).map(L::lanes);
-        let q9 = L::lanes(q9(i));
-        for lane in (0..L::LANES).filter(|&lane| passes[i] >> lane & 1 == 1 && i * L::LANES + lane < valid) {
+        let [a, b, c, d] = describe::digest(m, options, windows[i], &words[i]);
+        let (a, b, c, d) = (L::lanes(a), L::lanes(b), L::lanes(c), L::lanes(d));
+        let q9 = L::lanes(q9[i]);
+        let valid = place.valid.saturating_sub(i * L::LANES).min(L::LANES);
+        for lane in 0..valid {
+            if passes[i] >> lane & 1 == 0 {
+                continue;
+            }
             if TRACE {
-                write_row(&mut out.rows[ROW * row(i, lane)..][..ROW], q9[lane], m.vectors().layers(i), lane);
+                let row = place.first_row + (i * L::LANES + lane) * place.row_stride;
+                write_row(&mut out.rows[ROW * row..][..ROW], q9[lane], m.vectors().layers(i), lane);
             } else {
-                out.hits.push([q9[lane], digest[0][lane], digest[1][lane], digest[2][lane], digest[3][lane]]);
+                out.hits.push([q9[lane], a[lane], b[lane], c[lane], d[lane]]);
             }
         }
     }
