@@ -58,8 +58,7 @@ impl PipeRates {
     pub fn of(rows: &[Row]) -> PipeRates {
         let rate = |name: &str, usual: f64| {
             let row = rows.iter().find(|row| row.pattern == name);
-            row.and_then(|row| row.lanes_per_clk_per_sm)
-                .unwrap_or(usual)
+            row.and_then(|row| row.lanes_per_clk_per_sm).unwrap_or(usual)
         };
         let usual = PipeRates::USUAL;
         PipeRates {
@@ -81,8 +80,7 @@ impl PipeRates {
             of_kind.map(|(_, count)| count).sum()
         };
         let (hi, wide) = (count("IMAD.HI"), count("IMAD.WIDE"));
-        let fma_clk =
-            (per_unit.fma - hi - wide) / self.fma + hi / self.imad_hi + wide / self.imad_wide;
+        let fma_clk = (per_unit.fma - hi - wide) / self.fma + hi / self.imad_hi + wide / self.imad_wide;
         Bound {
             alu: self.alu / per_unit.alu,
             fma: 1.0 / fma_clk,

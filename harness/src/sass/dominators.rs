@@ -20,8 +20,7 @@ impl Dominators {
         let mut changed = true;
         while changed {
             changed = false;
-            for node in (0..count).filter(|node| *node != start && !predecessors[*node].is_empty())
-            {
+            for node in (0..count).filter(|node| *node != start && !predecessors[*node].is_empty()) {
                 let mut set = vec![true; count];
                 for &from in &predecessors[node] {
                     for (mine, theirs) in set.iter_mut().zip(&sets[from]) {
@@ -64,8 +63,6 @@ mod tests {
     #[test]
     fn a_jump_back_does_not_change_who_dominates() {
         let dominators = Dominators::new(&[vec![1], vec![2], vec![1, 3], vec![]], 0);
-        assert!(
-            dominators.dominates(1, 2) && dominators.dominates(2, 3) && !dominators.dominates(2, 1)
-        );
+        assert!(dominators.dominates(1, 2) && dominators.dominates(2, 3) && !dominators.dominates(2, 1));
     }
 }

@@ -174,8 +174,7 @@ fn published_table(results: &[SassResult]) -> String {
         "\nPublished ({}) and ours; docs/sass.md explains the gaps.\n\n",
         first.source
     );
-    text +=
-        "| variant | total | ours | ALU | ours | IMAD | ours |\n|---|--:|--:|--:|--:|--:|--:|\n";
+    text += "| variant | total | ours | ALU | ours | IMAD | ours |\n|---|--:|--:|--:|--:|--:|--:|\n";
     for (result, theirs) in known {
         let _ = writeln!(
             text,
@@ -238,9 +237,7 @@ mod tests {
     fn the_table_labels_predictions_and_shows_published_counts_where_there_are_any() {
         let text = table(&[result("md5-q9/v0", 75), result("md5-q9/v0", 90)]);
         assert!(
-            text.contains(
-                "| md5-q9/v0 | sm_90 | 190.00 | 129.00 | 57.00 | 4.00 | predicted | 32 | 0 |"
-            ),
+            text.contains("| md5-q9/v0 | sm_90 | 190.00 | 129.00 | 57.00 | 4.00 | predicted | 32 | 0 |"),
             "{text}"
         );
         assert!(
@@ -256,9 +253,6 @@ mod tests {
         let json = serde_json::to_value(result("md5-q9/v0", 75)).unwrap();
         assert_eq!(json["arch"], "sm_75");
         assert_eq!(json["per_unit"]["total"], 190.0);
-        assert_eq!(
-            (&json["registers"], &json["spills"]),
-            (&32.into(), &0.into())
-        );
+        assert_eq!((&json["registers"], &json["spills"]), (&32.into(), &0.into()));
     }
 }

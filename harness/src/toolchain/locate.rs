@@ -96,20 +96,12 @@ pub struct Places {
 impl Places {
     /// Those of this process.
     pub fn of_process(flags: &ToolFlags) -> Places {
-        const VARIABLES: [&str; 5] = [
-            "ASSAY_NVRTC",
-            "ASSAY_NVDISASM",
-            "CUDA_HOME",
-            "CUDA_PATH",
-            "PATH",
-        ];
+        const VARIABLES: [&str; 5] = ["ASSAY_NVRTC", "ASSAY_NVDISASM", "CUDA_HOME", "CUDA_PATH", "PATH"];
         let environment = VARIABLES
             .into_iter()
             .filter_map(|name| Some((name, env::var_os(name).filter(|v| !v.is_empty())?)))
             .collect();
-        let executable = env::current_exe()
-            .ok()
-            .and_then(|path| path.canonicalize().ok());
+        let executable = env::current_exe().ok().and_then(|path| path.canonicalize().ok());
         let folder = executable.and_then(|path| path.parent().map(Path::to_path_buf));
         Places {
             nvrtc_flag: flags.nvrtc.clone(),
@@ -143,9 +135,7 @@ impl Places {
         } else {
             &self.nvdisasm_flag
         };
-        let by_flag = flag
-            .as_deref()
-            .map(|path| (path, Origin::Flag(wanted.flag)));
+        let by_flag = flag.as_deref().map(|path| (path, Origin::Flag(wanted.flag)));
         let by_variable = || {
             self.variable(wanted.variable)
                 .map(|v| (Path::new(v), Origin::Environment(wanted.variable)))
@@ -268,16 +258,10 @@ fn newest_nvrtc(folder: &Path) -> Option<PathBuf> {
     let mut best: Option<(Vec<u32>, PathBuf)> = None;
     for entry in folder.read_dir().ok()?.flatten() {
         let name = entry.file_name();
-        let Some(rest) = name
-            .to_str()
-            .and_then(|name| name.strip_prefix("libnvrtc.so"))
-        else {
+        let Some(rest) = name.to_str().and_then(|name| name.strip_prefix("libnvrtc.so")) else {
             continue;
         };
-        let version: Vec<u32> = rest
-            .split('.')
-            .filter_map(|part| part.parse().ok())
-            .collect();
+        let version: Vec<u32> = rest.split('.').filter_map(|part| part.parse().ok()).collect();
         if entry.path().is_file() && best.as_ref().is_none_or(|(other, _)| *other < version) {
             best = Some((version, entry.path()));
         }
