@@ -62,6 +62,8 @@ pub struct SassResult {
     pub disassembler: String,
     /// Instructions per unit.
     pub per_unit: PerUnit,
+    /// Mean units of a thread, by which counters of a launch are divided.
+    pub units_per_thread: f64,
     /// Where the split into pipes is known from.
     pub pipes: PipeSource,
     /// Registers a thread.
@@ -99,6 +101,7 @@ impl SassResult {
             compiler: cubin.build.compiler.unwrap_or_default(),
             disassembler: format!("nvdisasm {}", nvdisasm.version()),
             per_unit: rounded(account.per_unit),
+            units_per_thread: subject.loops.units_per_thread(),
             pipes,
             registers: cubin.build.registers,
             spills: cubin.build.spills,
@@ -226,6 +229,7 @@ mod tests {
                 other: 4.0,
                 opcodes: BTreeMap::from([("LOP3.LUT".to_string(), 37.0)]),
             },
+            units_per_thread: 256.0,
             pipes: PipeSource::Predicted,
             registers: Some(32),
             spills: Some(0),
