@@ -1,1 +1,35 @@
-//! x
+//! Records of Assay runs: what a run writes down, what can be concluded from it, and how anyone can check it again.
+//!
+//! Everything here works from files and row values. The crate knows no device and no kernel, so a record made on a board
+//! can be summarised, printed and re-verified on a laptop.
+//!
+//! The way through it: a run fills a [`Manifest`] and a [`RecordWriter`] with [rows]; [`summarise`] turns trials
+//! into [`rows::SummaryRow`]s by the rules of [`stats`]; [`summary_table`] prints them; [`check()`] re-derives all of it from
+//! the files alone.
+
+mod check;
+mod columns;
+mod fault;
+mod hex;
+mod manifest;
+mod record;
+mod rfc1321;
+pub mod rows;
+pub mod stats;
+mod summary;
+mod table;
+mod tables;
+mod utc;
+
+pub use check::{CheckError, CheckReport, check};
+pub use columns::{Column, Row};
+pub use fault::Fault;
+pub use hex::{Hex32, HexError, decode_hex, encode_hex};
+pub use manifest::{
+    Build, Device, FileEntry, Gpu, Host, Manifest, SCHEMA, Status, TrialPlan, VariantEntry,
+};
+pub use record::{MANIFEST, Record, RecordError, RecordWriter};
+pub use summary::{InvalidTrial, Summary, family, is_control, summarise};
+pub use table::{Align, Table, TableColumn, summary_table};
+pub use tables::{decode_rows, encode_rows};
+pub use utc::{utc_rfc3339, utc_stamp};

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::loops::LoopPlan;
 use crate::native::Isa;
-use crate::workload::Workload;
+use crate::workload::{Source, Workload};
 
 /// Where a variant may run, as far as a family cares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -167,7 +168,14 @@ pub trait Variant: Send + Sync {
     /// A check that must be rejected with [`crate::workload::Fault::Overflow`]: more hits than room.
     fn overflow_check(&self, plan: &ValidationPlan) -> Box<dyn Check>;
     /// The production workload: what is timed, and what searches.
-    fn production(&self, request: &Production) -> Box<dyn Workload>;
+    ///
+    /// # Errors
+    /// When the prefix does not fit the family's blocks.
+    fn production(&self, request: &Production) -> Result<Box<dyn Workload>, PrefixError>;
+    /// The CUDA text of the production build.
+    fn source(&self) -> Source;
+    /// What the loops of a thread iterate over in the production build.
+    fn loops(&self) -> LoopPlan;
     /// States interleaved by the native kernel, where there is one.
     fn native_states(&self, isa: Isa) -> Option<u32>;
 }
@@ -186,7 +194,7 @@ pub trait Search: Sync {
 }
 
 /// A base as a record keeps it: named 32-bit words.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct BaseWords {
     /// Identity, such as `orbit-1-0`.
     pub id: String,

@@ -5,4 +5,5 @@ pub mod family;
 pub mod loops;
 pub mod md5_q9;
 pub mod native;
+pub mod seeded;
 pub mod workload;

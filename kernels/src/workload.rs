@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use crate::family::BaseWords;
 use crate::native::NativeKernel;
 
 /// Index of a buffer in [`Setup::buffers`].
@@ -149,8 +150,8 @@ pub enum Fault {
 /// A hit: a complete message whose digest the host has recomputed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hit {
-    /// Identity of the base that it came from.
-    pub base: String,
+    /// The base that it came from.
+    pub base: BaseWords,
     /// The whole message, prefix included.
     pub message: Vec<u8>,
     /// Its digest, recomputed on the host from `message`.
@@ -162,6 +163,8 @@ pub struct Hit {
 pub struct Collected {
     /// Units computed.
     pub units: u64,
+    /// Number of the base that they belong to, for families with bases.
+    pub base: Option<u64>,
     /// Confirmed hits.
     pub hits: Vec<Hit>,
     /// How many hits chance alone would give.

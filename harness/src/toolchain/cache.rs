@@ -156,7 +156,7 @@ fn split_line(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 /// SHA-256 of the text with its definitions, options and entry, in hex: the identity of a source, whatever compiles it.
-pub(super) fn source_sha256(source: &Source) -> String {
+pub fn source_sha256(source: &Source) -> String {
     let mut hash = Sha256::new();
     feed(&mut hash, [source.text.as_str(), source.entry]);
     feed(&mut hash, source.defines.iter().map(String::as_str));

@@ -14,6 +14,7 @@ mod real_tests;
 mod tools;
 
 pub use arch::Arch;
+pub use cache::source_sha256;
 pub use cache::{CacheRead, CubinCache};
 pub use error::ToolError;
 pub use flags::ToolFlags;

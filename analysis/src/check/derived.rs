@@ -1,0 +1,89 @@
+//! Every derived column, computed again from its sources.
+
+use std::collections::BTreeSet;
+
+use crate::{
+    Fault, Record, Row, decode_rows, encode_rows,
+    record::RecordError,
+    rows::{RunRow, SummaryRow, Verdict},
+    summarise,
+    tables::{line, raw_records},
+};
+
+/// Checks runs.csv and returns its rows, if there is one.
+pub(super) fn check_runs(record: &Record) -> Result<Option<Vec<RunRow>>, RecordError> {
+    let Some(text) = record.read_file(RunRow::FILE)? else {
+        return Ok(None);
+    };
+    let rows: Vec<RunRow> = decode_rows(&text)?;
+    let mut derived = Vec::with_capacity(rows.len());
+    let mut trials = BTreeSet::new();
+    for (row, fields) in rows.iter().zip(raw_records::<RunRow>(&text)?) {
+        if !trials.insert(row.trial) {
+            return Err(
+                Fault::field(RunRow::FILE, line(&fields), "trial", "is given twice").into(),
+            );
+        }
+        if row.verdict == Verdict::Invalid && row.reason.is_none() {
+            let problem = "is empty, but an invalid trial should say why";
+            return Err(Fault::field(RunRow::FILE, line(&fields), "reason", problem).into());
+        }
+        let row = row.clone().with_derived();
+        derived.push(
+            row.map_err(|error| Fault::line(RunRow::FILE, line(&fields), error.to_string()))?,
+        );
+    }
+    compare(&text, &derived)?;
+    Ok(Some(rows))
+}
+
+/// Checks summary.csv against the trials and returns its number of rows, 0 if there is none.
+pub(super) fn check_summary(
+    record: &Record,
+    runs: Option<&[RunRow]>,
+) -> Result<usize, RecordError> {
+    let Some(text) = record.read_file(SummaryRow::FILE)? else {
+        return Ok(0);
+    };
+    let Some(runs) = runs else {
+        let problem = format!("follows from {}, which is missing", RunRow::FILE);
+        return Err(Fault::file(SummaryRow::FILE, problem).into());
+    };
+    let baselines = record
+        .manifest()
+        .plan
+        .as_ref()
+        .map_or(&[][..], |plan| &plan.baselines);
+    let summary = summarise(runs, baselines)
+        .map_err(|error| Fault::file(RunRow::FILE, format!("cannot be summarised: {error}")))?;
+    decode_rows::<SummaryRow>(&text)?;
+    compare(&text, &summary.rows)?;
+    Ok(summary.rows.len())
+}
+
+/// Holds a table as written against its rows as they should be, field by field and character by character.
+fn compare<R: Row>(text: &[u8], rows: &[R]) -> Result<(), Fault> {
+    let written = raw_records::<R>(text)?;
+    let expected = raw_records::<R>(&encode_rows(rows)?)?;
+    if written.len() != expected.len() {
+        return Err(Fault::file(
+            R::FILE,
+            format!(
+                "has {} rows, but should have {}",
+                written.len(),
+                expected.len()
+            ),
+        ));
+    }
+    for (written, expected) in written.iter().zip(&expected) {
+        for ((column, got), right) in R::COLUMNS.iter().zip(written).zip(expected) {
+            if got != right {
+                let problem = format!(
+                    "is `{got}`, but `{right}` follows from the columns it is derived from"
+                );
+                return Err(Fault::field(R::FILE, line(written), column.name, problem));
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,19 @@
+//! The rows of the record's tables, one type a table.
+//!
+//! Every column's unit is in its name; an empty field means that the value was not measured, never zero.
+
+mod bases;
+mod hits;
+mod power;
+mod runs;
+mod sass;
+mod summary;
+mod validation;
+
+pub use bases::BaseRow;
+pub use hits::HitRow;
+pub use power::PowerRow;
+pub use runs::{RunRow, Verdict};
+pub use sass::{Pipe, PipeTotals, SassRow, pipe_totals};
+pub use summary::SummaryRow;
+pub use validation::ValidationRow;

@@ -1,0 +1,49 @@
+//! The command line.
+
+use clap::{Parser, Subcommand};
+
+use crate::command::{
+    BuildArgs, CheckArgs, CompletionsArgs, DevicesArgs, ManArgs, PipesArgs, RunArgs, SassArgs, SearchArgs, TrialArgs,
+    ValidateArgs, VariantsArgs, VariantsFlag,
+};
+
+/// Proves a GPU integer kernel right, then measures what it costs.
+#[derive(Debug, Parser)]
+#[command(
+    name = "assay",
+    version,
+    max_term_width = 110,
+    after_help = "Start with:
+  assay run                        validate, time and report on the best device there is
+  assay validate md5-q9            prove every variant of a family
+  assay search --zeros 8           find a message whose MD5 begins with eight zeros
+
+Exit codes: 0 done and right; 1 a check failed; 2 usage or bad input; 3 no usable device or tool;
+4 --zeros not reached within --for; 130 interrupted."
+)]
+pub struct Cli {
+    /// Where the variant files lie
+    #[command(flatten)]
+    pub variants: VariantsFlag,
+    /// What to do
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+#[allow(missing_docs, reason = "clap takes the text for --help from the arguments' own documentation")]
+pub enum Command {
+    Devices(DevicesArgs),
+    Variants(VariantsArgs),
+    Build(BuildArgs),
+    Validate(ValidateArgs),
+    Sass(SassArgs),
+    Pipes(PipesArgs),
+    Trial(TrialArgs),
+    Run(RunArgs),
+    Search(SearchArgs),
+    Check(CheckArgs),
+    Completions(CompletionsArgs),
+    Man(ManArgs),
+}

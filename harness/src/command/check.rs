@@ -1,0 +1,57 @@
+//! `assay check`: re-verify a record.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use assay_analysis::{CheckReport, Status, check};
+use serde::Serialize;
+
+use super::common::print_json;
+
+/// Re-verify a record: file hashes, every hit's MD5, every derived column
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = "Examples:
+  assay check runs/20261130T024500Z-run
+  for m in $(find results -name manifest.json); do assay check $(dirname $m) || echo $m; done")]
+pub struct CheckArgs {
+    /// The record's folder
+    #[arg(value_name = "DIR")]
+    pub dir: PathBuf,
+    /// Print one JSON document on stdout
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Serialize)]
+struct Document {
+    schema: u32,
+    ok: bool,
+    status: Status,
+    files: usize,
+    hits: usize,
+    candidates: usize,
+    trials: usize,
+}
+
+/// Run the command.
+///
+/// # Errors
+/// When the folder is no record (exit code 2) or something in it is wrong (exit code 1).
+pub fn run(args: &CheckArgs, out: &mut dyn Write) -> anyhow::Result<()> {
+    let CheckReport { status, files, hits, candidates, trials, .. } = check(&args.dir)?;
+    if args.json {
+        print_json(out, &Document { schema: 1, ok: true, status, files, hits, candidates, trials })?;
+    } else {
+        let word = match status {
+            Status::Aborted => " It was aborted: what is there is whole.",
+            Status::Failed => " It records a failure.",
+            Status::Running | Status::Complete => "",
+        };
+        writeln!(
+            out,
+            "{} holds: {files} files, {trials} trials, {hits} hits, {candidates} validated candidates.{word}",
+            args.dir.display()
+        )?;
+    }
+    Ok(())
+}

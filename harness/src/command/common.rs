@@ -1,0 +1,108 @@
+//! What several commands share: the flags that choose a device, and what is printed about the choice.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::Duration;
+
+use assay_kernels::native::Isa;
+
+use crate::device::{Device, DeviceName, choose};
+use crate::sass::Subject;
+use crate::select::Selected;
+use crate::toolchain::{ToolFlags, Toolchain};
+
+/// Where the variant files lie.
+#[derive(Debug, Clone, clap::Args)]
+pub struct VariantsFlag {
+    /// Folder of variant files [default: the nearest variants/ above the working folder or the program]
+    #[arg(long = "variants", value_name = "DIR", global = true, help_heading = "Global options")]
+    pub folder: Option<PathBuf>,
+}
+
+/// Where to run.
+#[derive(Debug, Clone, clap::Args)]
+pub struct DeviceArgs {
+    /// cuda:N, cpu or emulated [default: cuda:0 if usable, else cpu]
+    #[arg(long, value_name = "DEVICE")]
+    pub device: Option<DeviceName>,
+    /// Instruction set of the cpu device: plain, avx2 or avx512 [default: the widest there is]
+    #[arg(long, value_name = "ISA")]
+    pub isa: Option<Isa>,
+    /// Which CUDA tools to take
+    #[command(flatten)]
+    pub tools: ToolFlags,
+}
+
+impl DeviceArgs {
+    /// Open the device and say on stderr which one it is, and why.
+    ///
+    /// # Errors
+    /// When it cannot be used.
+    pub fn open(&self) -> anyhow::Result<Box<dyn Device>> {
+        if self.isa.is_some() && !matches!(self.device, None | Some(DeviceName::Cpu)) {
+            return Err(crate::exit::Usage("--isa goes with --device cpu only".to_owned()).into());
+        }
+        let tools = Rc::new(Toolchain::of_process(&self.tools));
+        let (device, reason) = choose(self.device, self.isa, &tools)?;
+        eprintln!("assay: on {} ({}), {reason}", device.info().id, device.info().name);
+        Ok(device)
+    }
+}
+
+/// What the account of machine code needs of each variant.
+pub fn subjects(selected: &[Selected]) -> Vec<Subject> {
+    selected
+        .iter()
+        .map(|one| Subject {
+            variant: one.label(),
+            source: one.variant.source(),
+            loops: one.variant.loops(),
+        })
+        .collect()
+}
+
+/// Print one JSON document.
+///
+/// # Errors
+/// When stdout cannot be written.
+pub fn print_json(out: &mut dyn Write, document: &impl serde::Serialize) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, document)?;
+    writeln!(out)
+}
+
+/// A length of time on the command line: `90s`, `2m`, `1h`, `500ms`, or seconds without a unit.
+///
+/// # Errors
+/// When it is not a positive time below 1000 hours.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let refusal = || format!("`{text}` is not a time: use 30s, 500ms, 2m or 1h, above zero and up to 1000h");
+    let digits = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+    let number: f64 = text[..digits].parse().map_err(|_| refusal())?;
+    let unit = match &text[digits..] {
+        "" | "s" => 1.0,
+        "ms" => 1e-3,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(refusal()),
+    };
+    let seconds = number * unit;
+    if seconds >= 1e-3 && seconds <= 3_600_000.0 { Ok(Duration::from_secs_f64(seconds)) } else { Err(refusal()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_and_bounded() {
+        assert_eq!(duration("30s"), Ok(Duration::from_secs(30)));
+        assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("2"), Ok(Duration::from_secs(2)));
+        assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(duration("1000h"), Ok(Duration::from_secs(3_600_000)));
+        for bad in ["0s", "", "s", "-1s", "1d", "nan", "inf", "1e9", "1001h", "0.0001ms", "1.2.3s", "9999999999999999999h"] {
+            assert!(duration(bad).is_err(), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! The commands. Each reads like the recipe that it performs.
+
+mod build;
+mod check;
+mod common;
+mod completions;
+mod devices;
+mod pipes;
+mod run;
+mod sass;
+mod search;
+mod trial;
+mod validate;
+mod variants;
+
+pub use build::{BuildArgs, BuildUsage};
+pub use check::CheckArgs;
+pub use common::{DeviceArgs, VariantsFlag};
+pub use completions::{CompletionsArgs, ManArgs};
+pub use devices::DevicesArgs;
+pub use pipes::PipesArgs;
+pub use run::RunArgs;
+pub use sass::SassArgs;
+pub use search::SearchArgs;
+pub use trial::TrialArgs;
+pub use validate::ValidateArgs;
+pub use variants::VariantsArgs;
+
+pub use self::dispatch::dispatch;
+
+mod dispatch;

@@ -1,0 +1,185 @@
+//! `assay trial`: time variants in rotated rounds.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use assay_analysis::rows::SummaryRow;
+use assay_analysis::{Status, summary_table};
+use serde::Serialize;
+
+use super::common::{DeviceArgs, duration, print_json};
+use crate::book::Book;
+use crate::exit::Outcome;
+use crate::progress::Progress;
+use crate::select::Shelf;
+use crate::trial::{TrialRequest, Trials, trials};
+
+/// How long and how often to time.
+#[derive(Debug, Clone, clap::Args)]
+pub struct TimingArgs {
+    /// Length of a trial, such as 3s or 1m
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "3s")]
+    pub seconds: Duration,
+    /// Rounds; each times every variant once, in rotated order
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub rounds: u32,
+    /// Seed of bases and order
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+}
+
+impl TimingArgs {
+    /// What to time.
+    pub fn request(&self) -> TrialRequest {
+        let warmup = self.seconds.min(Duration::from_secs(1)) / 2;
+        TrialRequest { time: self.seconds, rounds: self.rounds, warmup, seed: self.seed }
+    }
+}
+
+/// Time variants in rotated rounds with an A/A control; does not validate: see run
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = "Examples:
+  assay trial md5-q9 --device cpu
+  assay trial md5-q9/v0 md5-q9/v5 --seconds 10s --rounds 5
+
+The baseline is timed a second time under the label FAMILY/NAME@aa: its ratio shows the noise.")]
+pub struct TrialArgs {
+    /// Families or variants, such as md5-q9 or md5-q9/v4 [default: all]
+    #[arg(value_name = "SELECTOR", conflicts_with = "all")]
+    pub selectors: Vec<String>,
+    /// Every variant of every family
+    #[arg(long)]
+    pub all: bool,
+    /// Where to run
+    #[command(flatten)]
+    pub device: DeviceArgs,
+    /// How long and how often
+    #[command(flatten)]
+    pub timing: TimingArgs,
+    /// Folder for the record [default: runs/<UTC stamp>-trial]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Print one JSON document on stdout
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A mean with its spread.
+#[derive(Serialize)]
+struct Figure {
+    mean: Option<f64>,
+    sd: Option<f64>,
+    ci95: Option<[f64; 2]>,
+    n: u64,
+}
+
+#[derive(Serialize)]
+struct Row {
+    variant: String,
+    device: String,
+    rate_units_per_s: Figure,
+    ratio_to_baseline: Figure,
+    units_per_joule: Option<Figure>,
+    units_per_clock_per_sm: Option<Figure>,
+    hits: Option<u64>,
+    hits_expected: Option<f64>,
+}
+
+/// The JSON document of `trial` and `run`.
+#[derive(Serialize)]
+pub struct Document {
+    schema: u32,
+    ok: bool,
+    record: String,
+    results: Vec<Row>,
+}
+
+fn figure(mean: Option<f64>, sd: Option<f64>, lo: Option<f64>, hi: Option<f64>, n: u64) -> Figure {
+    Figure { mean, sd, ci95: lo.zip(hi).map(|(lo, hi)| [lo, hi]), n }
+}
+
+impl Document {
+    /// The document of a finished run.
+    pub fn new(ok: bool, record: String, rows: &[SummaryRow]) -> Document {
+        let results = rows
+            .iter()
+            .map(|row| Row {
+                variant: row.variant.clone(),
+                device: row.device.clone(),
+                rate_units_per_s: figure(
+                    row.rate_units_per_s_mean,
+                    row.rate_units_per_s_sd,
+                    row.rate_units_per_s_ci95_lo,
+                    row.rate_units_per_s_ci95_hi,
+                    row.n.into(),
+                ),
+                ratio_to_baseline: figure(
+                    row.ratio_to_baseline_mean,
+                    None,
+                    row.ratio_to_baseline_ci95_lo,
+                    row.ratio_to_baseline_ci95_hi,
+                    row.ratio_rounds.into(),
+                ),
+                units_per_joule: row.units_per_joule_mean.map(|mean| {
+                    figure(Some(mean), None, row.units_per_joule_ci95_lo, row.units_per_joule_ci95_hi, row.n.into())
+                }),
+                units_per_clock_per_sm: row.units_per_clock_per_sm_mean.map(|mean| {
+                    figure(
+                        Some(mean),
+                        None,
+                        row.units_per_clock_per_sm_ci95_lo,
+                        row.units_per_clock_per_sm_ci95_hi,
+                        row.n.into(),
+                    )
+                }),
+                hits: row.hits,
+                hits_expected: row.hits_expected,
+            })
+            .collect();
+        Document { schema: 1, ok, record, results }
+    }
+}
+
+/// Run the command.
+///
+/// # Errors
+/// When the device or the record cannot be used, or the host does not confirm a hit.
+pub fn run(args: &TrialArgs, shelf: &Shelf, out: &mut dyn Write) -> anyhow::Result<Outcome> {
+    let selected = shelf.select(&args.selectors)?;
+    let device = args.device.open()?;
+    let mut book = Book::open(args.out.clone(), "trial", args.timing.seed)?;
+    book.note("not validated: `assay run` validates before it times");
+    let done = trials(&selected, device.as_ref(), &args.timing.request(), &mut book, &Progress::new());
+    conclude(done, book, args.json, out)
+}
+
+/// Close the record and print what the trials came to.
+///
+/// # Errors
+/// Those of the trials, after the record was closed as failed.
+pub fn conclude(
+    done: anyhow::Result<Trials>,
+    book: Book,
+    json: bool,
+    out: &mut dyn Write,
+) -> anyhow::Result<Outcome> {
+    let record = book.dir();
+    let trials = match done {
+        Ok(trials) => trials,
+        Err(error) => {
+            book.close(Status::Failed)?;
+            return Err(error);
+        }
+    };
+    let table = summary_table(&trials.summary).to_string();
+    book.writer().write_file("report.md", &table)?;
+    book.close(if trials.interrupted { Status::Aborted } else { Status::Complete })?;
+    if json {
+        print_json(out, &Document::new(!trials.interrupted, record, &trials.summary.rows))?;
+    } else {
+        writeln!(out, "{table}\nRecord: {record}")?;
+    }
+    Ok(if trials.interrupted { Outcome::Interrupted } else { Outcome::Right })
+}
+

@@ -1,0 +1,70 @@
+//! Batches on host memory: what `cpu` and `emulated` have in common.
+
+use std::collections::VecDeque;
+use std::time::Instant;
+
+use assay_kernels::workload::{Batch, Buffer, Launch, Outputs, Step};
+
+use super::{BuildInfo, DeviceError, Finished, Session};
+
+/// Carries out one launch on host buffers.
+pub trait HostLaunch {
+    /// Run `launch` to its end.
+    ///
+    /// # Errors
+    /// When the launch does not fit the kernel.
+    fn launch(&self, launch: &Launch, buffers: &mut [Vec<u32>]) -> Result<(), DeviceError>;
+}
+
+/// A session whose buffers lie in host memory. A batch is finished when `submit` returns.
+pub struct HostSession<L> {
+    launcher: L,
+    build: BuildInfo,
+    buffers: Vec<Vec<u32>>,
+    finished: VecDeque<Finished>,
+}
+
+impl<L: HostLaunch> HostSession<L> {
+    /// Allocate `buffers`.
+    pub fn new(launcher: L, build: BuildInfo, buffers: &[Buffer]) -> HostSession<L> {
+        let buffers = buffers.iter().map(|buffer| vec![buffer.fill; buffer.words]).collect();
+        HostSession { launcher, build, buffers, finished: VecDeque::new() }
+    }
+
+    /// The first `words` words of a buffer.
+    fn part(&mut self, buffer: usize, words: usize) -> Result<&mut [u32], DeviceError> {
+        self.buffers
+            .get_mut(buffer)
+            .and_then(|buffer| buffer.get_mut(..words))
+            .ok_or_else(|| DeviceError::Invalid(format!("a step reaches past buffer {buffer}: {words} words")))
+    }
+}
+
+impl<L: HostLaunch> Session for HostSession<L> {
+    fn build(&self) -> &BuildInfo {
+        &self.build
+    }
+
+    fn submit(&mut self, index: u64, batch: Batch) -> Result<(), DeviceError> {
+        let mut outputs = Outputs::new();
+        let mut busy_s = 0.0;
+        for step in &batch.steps {
+            match step {
+                Step::Upload { buffer, words } => self.part(buffer.0, words.len())?.copy_from_slice(words),
+                Step::Clear { buffer, words, value } => self.part(buffer.0, *words)?.fill(*value),
+                Step::Download { buffer, words } => outputs.push(self.part(buffer.0, *words)?.to_vec()),
+                Step::Launch(launch) => {
+                    let start = Instant::now();
+                    self.launcher.launch(launch, &mut self.buffers)?;
+                    busy_s += start.elapsed().as_secs_f64();
+                }
+            }
+        }
+        self.finished.push_back(Finished { index, outputs, busy_s });
+        Ok(())
+    }
+
+    fn wait(&mut self) -> Result<Option<Finished>, DeviceError> {
+        Ok(self.finished.pop_front())
+    }
+}

@@ -1,0 +1,83 @@
+//! Exit codes, and which error ends the program with which.
+
+use std::process::ExitCode;
+
+use assay_analysis::{CheckError, RecordError};
+use assay_kernels::workload::Fault;
+
+use crate::command::BuildUsage;
+use crate::device::DeviceError;
+use crate::sass::AccountError;
+use crate::toolchain::ToolError;
+
+/// How a command that carried out its work ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// Done and right.
+    Right,
+    /// A check failed.
+    Wrong,
+    /// `--zeros` not reached within `--for`.
+    NotReached,
+    /// Interrupted; what is known was written.
+    Interrupted,
+}
+
+impl Outcome {
+    /// Its exit code.
+    pub fn code(self) -> u8 {
+        match self {
+            Outcome::Right => 0,
+            Outcome::Wrong => 1,
+            Outcome::NotReached => 4,
+            Outcome::Interrupted => 130,
+        }
+    }
+}
+
+/// What the user typed or handed in cannot be used: exit code 2.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Usage(pub String);
+
+/// A check failed in a way that ends the command: exit code 1.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Wrong(pub String);
+
+/// The exit code of an error.
+pub fn code(error: &anyhow::Error) -> u8 {
+    for cause in error.chain() {
+        if cause.is::<Usage>() || cause.is::<BuildUsage>() {
+            return 2;
+        }
+        if cause.is::<Wrong>() || cause.is::<Fault>() {
+            return 1;
+        }
+        if let Some(error) = cause.downcast_ref::<CheckError>() {
+            return if matches!(error, CheckError::NotARecord(_)) { 2 } else { 1 };
+        }
+        if cause.is::<RecordError>() {
+            return 2;
+        }
+        if let Some(error) = cause.downcast_ref::<ToolError>() {
+            return error.exit_code();
+        }
+        if let Some(AccountError::Tool(error)) = cause.downcast_ref::<AccountError>() {
+            return error.exit_code();
+        }
+        if let Some(error) = cause.downcast_ref::<DeviceError>() {
+            return match error {
+                DeviceError::Compile { .. } | DeviceError::Invalid(_) => 1,
+                _ => 3,
+            };
+        }
+    }
+    1
+}
+
+/// Print an error as one sentence and turn it into an exit code.
+pub fn report(error: &anyhow::Error) -> ExitCode {
+    eprintln!("assay: {error:#}");
+    ExitCode::from(code(error))
+}

@@ -1,0 +1,190 @@
+//! From selectors to variants: finding the variant files and reading them.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::{env, fs};
+
+use anyhow::Context;
+use assay_kernels::family::{Family, Variant, families, family};
+
+use crate::exit::Usage;
+
+/// A selected variant.
+#[derive(Clone)]
+pub struct Selected {
+    /// Its family.
+    pub family: &'static dyn Family,
+    /// The variant itself.
+    pub variant: Arc<dyn Variant>,
+}
+
+impl Selected {
+    /// `FAMILY/NAME`.
+    pub fn label(&self) -> String {
+        format!("{}/{}", self.family.name(), self.variant.name())
+    }
+}
+
+/// The folder of variant files.
+pub struct Shelf {
+    folder: PathBuf,
+}
+
+impl Shelf {
+    /// The folder named by the flag, else by `ASSAY_VARIANTS`, else the nearest `variants/` above the working
+    /// directory or above the program.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn find(flag: Option<&Path>) -> anyhow::Result<Shelf> {
+        let named = flag.map(Path::to_path_buf).or_else(|| env::var_os("ASSAY_VARIANTS").map(PathBuf::from));
+        if let Some(folder) = named {
+            if folder.is_dir() {
+                return Ok(Shelf { folder });
+            }
+            return Err(Usage(format!("{} is not a folder of variants", folder.display())).into());
+        }
+        let starts = [env::current_dir().ok(), env::current_exe().ok()];
+        let above = starts.iter().flatten().flat_map(|start| start.ancestors().map(|above| above.join("variants")));
+        above
+            .into_iter()
+            .find(|folder| families().iter().any(|family| folder.join(family.name()).is_dir()))
+            .map(|folder| Shelf { folder })
+            .ok_or_else(|| {
+                Usage("no folder variants/ above the working directory or the program: use --variants".to_owned())
+                    .into()
+            })
+    }
+
+    /// Names of a family's variants, in natural order.
+    fn names(&self, family: &dyn Family) -> anyhow::Result<Vec<String>> {
+        let folder = self.folder.join(family.name());
+        if !folder.is_dir() {
+            return Ok(Vec::new());
+        }
+        let entries = fs::read_dir(&folder).with_context(|| format!("{} cannot be read", folder.display()))?;
+        let mut names = Vec::new();
+        for entry in entries {
+            let path = entry.with_context(|| format!("{} cannot be read", folder.display()))?.path();
+            if path.extension().is_some_and(|extension| extension == "toml")
+                && let Some(name) = path.file_stem().and_then(|name| name.to_str())
+            {
+                names.push(name.to_owned());
+            }
+        }
+        names.sort_by(|a, b| natural_key(a).cmp(&natural_key(b)));
+        Ok(names)
+    }
+
+    /// Read one variant.
+    fn read(&self, family: &'static dyn Family, name: &str) -> anyhow::Result<Selected> {
+        let path = self.folder.join(family.name()).join(format!("{name}.toml"));
+        let text = fs::read_to_string(&path).map_err(|error| {
+            let known = self.names(family).unwrap_or_default().join(", ");
+            let named = family.name();
+            Usage(match error.kind() {
+                std::io::ErrorKind::NotFound => {
+                    format!("{named}/{name}: there is no {}; {named} has {known}", path.display())
+                }
+                _ => format!("{}: {error}", path.display()),
+            })
+        })?;
+        let variant =
+            family.variant(name, &text).map_err(|error| Usage(format!("{}: {error}", path.display())))?;
+        Ok(Selected { family, variant })
+    }
+
+    /// Every variant of a family.
+    fn all_of(&self, family: &'static dyn Family) -> anyhow::Result<Vec<Selected>> {
+        self.names(family)?.iter().map(|name| self.read(family, name)).collect()
+    }
+
+    /// The variants that `selectors` name: a family, `FAMILY/NAME`, or a name that only one family has; all of
+    /// them when there are no selectors. No variant comes twice.
+    ///
+    /// # Errors
+    /// Names the selector that fits nothing, or the file that is no variant.
+    pub fn select(&self, selectors: &[String]) -> anyhow::Result<Vec<Selected>> {
+        let mut selected: Vec<Selected> = Vec::new();
+        if selectors.is_empty() {
+            for family in families() {
+                selected.extend(self.all_of(*family)?);
+            }
+        }
+        for selector in selectors {
+            for found in self.one(selector)? {
+                if selected.iter().all(|known| known.label() != found.label()) {
+                    selected.push(found);
+                }
+            }
+        }
+        if selected.is_empty() {
+            return Err(Usage(format!("{} holds no variants", self.folder.display())).into());
+        }
+        Ok(selected)
+    }
+
+    fn one(&self, selector: &str) -> anyhow::Result<Vec<Selected>> {
+        if let Some((family_name, name)) = selector.split_once('/') {
+            let family = family(family_name).ok_or_else(|| unknown_family(family_name))?;
+            check_name(selector, name)?;
+            return Ok(vec![self.read(family, name)?]);
+        }
+        if let Some(family) = family(selector) {
+            return self.all_of(family);
+        }
+        check_name(selector, selector)?;
+        let mut holders = Vec::new();
+        for family in families() {
+            if self.names(*family)?.iter().any(|name| name == selector) {
+                holders.push(*family);
+            }
+        }
+        match holders[..] {
+            [family] => Ok(vec![self.read(family, selector)?]),
+            [] => Err(unknown_family(selector).into()),
+            _ => Err(Usage(format!("`{selector}` is a variant of several families: write FAMILY/{selector}")).into()),
+        }
+    }
+}
+
+/// A name is a file's stem, never a path.
+fn check_name(selector: &str, name: &str) -> Result<(), Usage> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if name.is_empty() || !name.chars().all(plain) || name.starts_with('.') {
+        return Err(Usage(format!("`{selector}` names no variant: use FAMILY, FAMILY/NAME or NAME")));
+    }
+    Ok(())
+}
+
+fn unknown_family(name: &str) -> Usage {
+    let known: Vec<&str> = families().iter().map(|family| family.name()).collect();
+    Usage(format!("`{name}` is neither a family nor a variant; families: {}", known.join(", ")))
+}
+
+/// Sorts v2 before v10.
+fn natural_key(name: &str) -> (String, u64, String) {
+    let digits = name.find(|c: char| c.is_ascii_digit()).unwrap_or(name.len());
+    let end = name[digits..].find(|c: char| !c.is_ascii_digit()).map_or(name.len(), |end| digits + end);
+    (name[..digits].to_owned(), name[digits..end].parse().unwrap_or(0), name[end..].to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variants_sort_as_people_count() {
+        let mut names = ["v10", "v2", "v0", "v2-block128", "a"];
+        names.sort_by(|a, b| natural_key(a).cmp(&natural_key(b)));
+        assert_eq!(names, ["a", "v0", "v2", "v2-block128", "v10"]);
+    }
+
+    #[test]
+    fn a_name_is_no_path() {
+        for bad in ["", "..", "../v0", "a/b", ".hidden", "v 0"] {
+            assert!(check_name("x", bad).is_err(), "{bad:?}");
+        }
+        assert!(check_name("x", "v4-b128_2").is_ok());
+    }
+}

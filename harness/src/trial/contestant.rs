@@ -1,0 +1,93 @@
+//! A variant that is built and ready to be timed.
+
+use std::time::{Duration, Instant};
+
+use assay_kernels::family::{DeviceKind, Production};
+use assay_kernels::workload::{Hit, Workload};
+
+use crate::device::{Device, Session};
+use crate::exit::Usage;
+use crate::flow::{Flow, FlowError};
+use crate::interrupt;
+use crate::select::Selected;
+
+/// A variant under a label, with its own session. The A/A control is the baseline under another label.
+pub struct Contestant {
+    /// Its label.
+    pub label: String,
+    /// The variant.
+    pub selected: Selected,
+    session: Box<dyn Session>,
+    workload: Box<dyn Workload>,
+    next: u64,
+}
+
+/// What one timed run did.
+#[derive(Debug, Default)]
+pub struct Timed {
+    /// Number of the first base worked on.
+    pub base_first: Option<u64>,
+    /// Number of the last.
+    pub base_last: Option<u64>,
+    /// Batches.
+    pub batches: u64,
+    /// Units.
+    pub units: u64,
+    /// Wall time from the first submission to the last confirmation.
+    pub seconds: f64,
+    /// Time on the device, of which the rest is host overhead.
+    pub busy_s: f64,
+    /// Confirmed hits.
+    pub hits: Vec<Hit>,
+}
+
+/// Units of a batch on a kind of device: tens to hundreds of milliseconds.
+pub fn batch_units(kind: DeviceKind) -> u64 {
+    match kind {
+        DeviceKind::Cuda => 1 << 32,
+        DeviceKind::Cpu => 1 << 25,
+        DeviceKind::Emulated => 1 << 21,
+    }
+}
+
+impl Contestant {
+    /// Build `selected` for `device`.
+    ///
+    /// # Errors
+    /// When it does not build, or the prefix does not fit.
+    pub fn new(
+        selected: &Selected,
+        label: String,
+        device: &dyn Device,
+        request: &Production,
+    ) -> anyhow::Result<Contestant> {
+        let workload = selected.variant.production(request).map_err(|error| Usage(format!("--prefix: {error}")))?;
+        let session = device.open(&workload.setup())?;
+        Ok(Contestant { label, selected: selected.clone(), session, workload, next: 0 })
+    }
+
+    /// How it was built.
+    pub fn build(&self) -> &crate::device::BuildInfo {
+        self.session.build()
+    }
+
+    /// Work for `time`, or until interrupted. Every hit is confirmed on the host.
+    ///
+    /// # Errors
+    /// When the device fails or the host does not confirm a hit.
+    pub fn run(&mut self, time: Duration) -> Result<Timed, FlowError> {
+        let mut timed = Timed::default();
+        let start = Instant::now();
+        let mut flow = Flow::new(self.session.as_mut(), self.workload.as_mut(), &mut self.next);
+        while let Some((collected, busy_s)) = flow.next(start.elapsed() < time && !interrupt::asked())? {
+            timed.batches += 1;
+            timed.units += collected.units;
+            timed.busy_s += busy_s;
+            timed.base_first = timed.base_first.or(collected.base);
+            timed.base_last = collected.base.or(timed.base_last);
+            timed.hits.extend(collected.hits);
+        }
+        timed.seconds = start.elapsed().as_secs_f64();
+        Ok(timed)
+    }
+}

@@ -1,0 +1,8 @@
+//! Validation: every check of every variant, and the sets that variants must agree on.
+
+mod agree;
+mod report;
+mod run;
+
+pub use report::{Document, ResultRow, table};
+pub use run::{Validation, overflow_is_rejected, validate};

@@ -1,0 +1,135 @@
+//! Running the checks.
+
+
+use assay_kernels::family::{Agreement, Check, Difference, ValidationPlan, Verdict};
+use assay_kernels::workload::Fault;
+
+use super::agree::disagreements;
+use super::report::ResultRow;
+use crate::book::Book;
+use crate::device::Device;
+use crate::exit::Usage;
+use crate::flow::{Flow, FlowError};
+use crate::interrupt;
+use crate::progress::Progress;
+use crate::select::Selected;
+
+/// What a validation found.
+#[derive(Default)]
+pub struct Validation {
+    /// A row per variant.
+    pub results: Vec<ResultRow>,
+    /// Whether it was interrupted.
+    pub interrupted: bool,
+}
+
+impl Validation {
+    /// Whether everything that was run is right, and all of it was run.
+    pub fn ok(&self) -> bool {
+        !self.interrupted && self.results.iter().all(|row| row.ok)
+    }
+}
+
+/// Validate `selected` on `device`; with `vectors`, the cases of a vector file instead of the family's own checks.
+/// Candidates go into the book.
+///
+/// # Errors
+/// When the device fails or the vector file cannot be read. What the checks find is in the results.
+pub fn validate(
+    selected: &[Selected],
+    device: &dyn Device,
+    plan: &ValidationPlan,
+    vectors: Option<&str>,
+    book: &mut Book,
+    progress: &Progress,
+) -> anyhow::Result<Validation> {
+    let mut validation = Validation::default();
+    let mut agreements: Vec<(String, Agreement)> = Vec::new();
+    // All vectors are read before the first check runs: a corrupt file should not cost a minute.
+    let mut checks = Vec::new();
+    for one in selected {
+        checks.push(match vectors {
+            Some(text) => one.variant.vector_checks(text).map_err(|error| Usage(format!("--vectors: {error}")))?,
+            None => one.variant.checks(plan),
+        });
+    }
+    let bar = progress.bar("validating", checks.iter().map(Vec::len).sum::<usize>() as u64);
+    for (one, checks) in selected.iter().zip(checks) {
+        let mut row = ResultRow::new(one, device.info());
+        for mut check in checks {
+            if interrupt::asked() {
+                validation.interrupted = true;
+                break;
+            }
+            bar.say(&format!("{} {}", one.label(), check.name()));
+            let mut session = device.open(&check.setup())?;
+            book.note_variant(one, session.build(), device.info());
+            let (verdict, fault) = run_check(session.as_mut(), check.as_mut())?;
+            book.keep_candidates(&verdict.bases, &verdict.rows)?;
+            agreements.extend(verdict.agreements.iter().map(|set| (one.label(), set.clone())));
+            row.add(&check.name(), &verdict, fault.as_ref(), &one.family.layers());
+            bar.advance(1);
+        }
+        // A variant that was not run to the end has not been validated.
+        row.ok &= !validation.interrupted;
+        validation.results.push(row);
+    }
+    for pair in disagreements(&agreements) {
+        for row in validation.results.iter_mut().filter(|row| pair.variants.contains(&row.variant)) {
+            row.disagrees(&pair.sentence);
+        }
+    }
+    Ok(validation)
+}
+
+/// Run one check to its end. A fault that the host found is a part of the outcome.
+fn run_check(
+    session: &mut dyn crate::device::Session,
+    check: &mut dyn Check,
+) -> anyhow::Result<(Verdict, Option<Fault>)> {
+    let mut next = 0;
+    let mut flow = Flow::new(session, check, &mut next);
+    loop {
+        match flow.next(true) {
+            Ok(Some(_)) => {}
+            Ok(None) => return Ok((check.finish(), None)),
+            Err(FlowError::Fault(fault)) => return Ok((check.finish(), Some(fault))),
+            Err(FlowError::Device(error)) => return Err(error.into()),
+        }
+    }
+}
+
+/// The verdict of a check that ended in a fault.
+pub(super) fn of_fault(fault: &Fault) -> Difference {
+    Difference {
+        layer: "hit".to_owned(),
+        candidate: match fault {
+            Fault::Unconfirmed { candidate, .. } => candidate.clone(),
+            Fault::Overflow { .. } | Fault::Malformed { .. } => String::new(),
+        },
+        got: fault.to_string(),
+        expected: "hits that the host confirms".to_owned(),
+    }
+}
+
+/// Whether a hit buffer that is too small is rejected, for each variant.
+///
+/// # Errors
+/// When the device fails.
+pub fn overflow_is_rejected(
+    selected: &[Selected],
+    device: &dyn Device,
+    plan: &ValidationPlan,
+) -> anyhow::Result<Vec<(String, bool, String)>> {
+    let mut outcomes = Vec::new();
+    for one in selected {
+        let mut check = one.variant.overflow_check(plan);
+        let mut session = device.open(&check.setup())?;
+        let (_, fault) = run_check(session.as_mut(), check.as_mut())?;
+        let rejected = matches!(fault, Some(Fault::Overflow { .. }));
+        let message = fault.map_or_else(|| "the short list was accepted".to_owned(), |fault| fault.to_string());
+        outcomes.push((one.label(), rejected, message));
+    }
+    Ok(outcomes)
+}
+

@@ -1,0 +1,26 @@
+//! MD5 with thirteen free message words, searched for digests with leading zeros through the Q9 tunnel
+//! (V. Klima, "Tunnels in hash functions: MD5 collisions within a minute", 2006, for the tunnel itself).
+
+mod base;
+mod check;
+mod count;
+mod describe;
+mod family;
+mod machine;
+mod md5;
+mod mutate;
+mod options;
+mod order;
+mod print;
+mod production;
+mod run;
+mod source;
+mod variant;
+mod workload;
+
+pub use count::{Count, count};
+pub use family::Md5Q9;
+pub use machine::{Layer, Phase};
+pub use mutate::Mutation;
+pub use options::{CPU_STATES, Walk};
+pub use variant::Md5Variant;

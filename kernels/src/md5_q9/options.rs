@@ -1,0 +1,260 @@
+//! A variant's options: the TOML file as it is read and checked.
+
+use serde::{Deserialize, Serialize};
+
+use crate::family::VariantError;
+
+/// A variant file.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VariantFile {
+    /// One line about the variant.
+    pub summary: String,
+    /// What it computes and how.
+    pub options: Options,
+    /// How it is launched.
+    pub launch: LaunchOptions,
+    /// Settings of the native kernel.
+    #[serde(default)]
+    pub cpu: CpuOptions,
+}
+
+/// What a variant computes and how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Options {
+    /// In which order Q9 runs through its values, and what candidates share.
+    pub walk: Walk,
+    /// How K and a constant message word enter a step.
+    pub constants: Constants,
+    /// Candidates computed step by step together in one thread.
+    pub interleave: u32,
+    /// Where additions are placed.
+    pub adds: Adds,
+}
+
+/// In which order Q9 runs through its values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Walk {
+    /// Upwards from 0; 37 steps a candidate.
+    Tunnel,
+    /// In orbits of 17 members that share two values of m9; 34 steps a candidate.
+    Orbit,
+}
+
+/// How K and a message word that the base fixes enter a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Constants {
+    /// As two additions.
+    Separate,
+    /// As one: their sum is part of the base.
+    Preadded,
+}
+
+/// Where an addition is placed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Placement {
+    /// The compiler decides: IADD3, VIADD, LEA.
+    Plain,
+    /// `mad.lo` by a run-time 1, which the compiler cannot see through: the FMA pipe.
+    Mad,
+}
+
+/// How `K + m` is formed for the words that Q9 changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WordAdds {
+    /// It is not: K and m enter the step one after the other, by plain additions.
+    Separate,
+    /// By a plain addition.
+    Plain,
+    /// By `mad.lo` by a run-time 1.
+    Mad,
+}
+
+/// Where the additions of a step are placed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Adds {
+    /// `Q[t-3] + (K + m)`.
+    pub constant: Placement,
+    /// The round function plus that.
+    pub function: Placement,
+    /// `K + m` of the words that Q9 changes.
+    pub word: WordAdds,
+}
+
+/// How a variant is launched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LaunchOptions {
+    /// Threads a block, a multiple of 32.
+    pub block: u32,
+    /// Slots a thread: candidates of a tunnel, orbits of an orbit walk.
+    pub inner: u32,
+}
+
+/// Settings of the native kernel.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CpuOptions {
+    /// Vector states interleaved; unset takes the number that measured best for the instruction set.
+    pub states: Option<u32>,
+}
+
+/// Largest `interleave`.
+pub const MAX_INTERLEAVE: u32 = 8;
+/// Largest `launch.inner`.
+pub const MAX_INNER: u32 = 65_536;
+/// Numbers of states for which native kernels are compiled.
+pub const CPU_STATES: [u32; 3] = [1, 2, 4];
+
+impl VariantFile {
+    /// Read and check a variant file.
+    ///
+    /// # Errors
+    /// A syntax error with its line, or the first key whose value is out of range.
+    pub fn parse(text: &str) -> Result<VariantFile, VariantError> {
+        let file: VariantFile = toml::from_str(text).map_err(|error| {
+            let start = error.span().map_or(0, |span| span.start.min(text.len()));
+            let line = text.as_bytes()[..start].iter().filter(|&&byte| byte == b'\n').count() + 1;
+            VariantError::Syntax { line, what: error.message().replace('\n', " ") }
+        })?;
+        file.check()?;
+        Ok(file)
+    }
+
+    fn check(&self) -> Result<(), VariantError> {
+        let within = |key, value: u32, allowed: std::ops::RangeInclusive<u32>| {
+            if allowed.contains(&value) {
+                Ok(())
+            } else {
+                Err(VariantError::Value {
+                    key,
+                    what: format!("{value} is outside {} to {}", allowed.start(), allowed.end()),
+                })
+            }
+        };
+        within("options.interleave", self.options.interleave, 1..=MAX_INTERLEAVE)?;
+        within("launch.block", self.launch.block, 32..=1024)?;
+        if !self.launch.block.is_multiple_of(32) {
+            return Err(VariantError::Value {
+                key: "launch.block",
+                what: format!("{} is not a multiple of 32, the threads of a warp", self.launch.block),
+            });
+        }
+        within("launch.inner", self.launch.inner, 1..=MAX_INNER)?;
+        if let Some(states) = self.cpu.states
+            && !CPU_STATES.contains(&states)
+        {
+            return Err(VariantError::Value {
+                key: "cpu.states",
+                what: format!("{states} is not one of 1, 2, 4"),
+            });
+        }
+        let adds = &self.options.adds;
+        if self.options.constants == Constants::Separate
+            && (adds.constant, adds.function, adds.word) != (Placement::Plain, Placement::Plain, WordAdds::Separate)
+        {
+            return Err(VariantError::Value {
+                key: "options.constants",
+                what: "`separate` goes with plain additions only: adds.constant = \"plain\", adds.function = \"plain\", \
+                       adds.word = \"separate\""
+                    .to_owned(),
+            });
+        }
+        if self.options.constants == Constants::Separate && self.options.walk == Walk::Orbit {
+            return Err(VariantError::Value {
+                key: "options.constants",
+                what: "an orbit's group adds K and m once for all its members: walk = \"orbit\" needs \"preadded\""
+                    .to_owned(),
+            });
+        }
+        Ok(())
+    }
+}
+
+impl VariantFile {
+    /// The options with their values, in the order of the file.
+    pub fn described(&self) -> Vec<(&'static str, String)> {
+        let Options { walk, constants, interleave, adds } = self.options;
+        let lower = |value: &dyn std::fmt::Debug| format!("{value:?}").to_lowercase();
+        let mut described = vec![
+            ("walk", lower(&walk)),
+            ("constants", lower(&constants)),
+            ("interleave", interleave.to_string()),
+            ("adds.constant", lower(&adds.constant)),
+            ("adds.function", lower(&adds.function)),
+            ("adds.word", lower(&adds.word)),
+            ("launch.block", self.launch.block.to_string()),
+            ("launch.inner", self.launch.inner.to_string()),
+        ];
+        if let Some(states) = self.cpu.states {
+            described.push(("cpu.states", states.to_string()));
+        }
+        described
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const V4: &str = include_str!("../../../variants/md5-q9/v4.toml");
+
+    fn refusal(change: (&str, &str)) -> String {
+        assert!(V4.contains(change.0), "the text does not hold `{}`", change.0);
+        VariantFile::parse(&V4.replace(change.0, change.1)).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn values_on_the_bounds_are_taken_and_the_next_ones_refused() {
+        for (from, good, bad) in [
+            ("interleave = 2", ["interleave = 1", "interleave = 8"], ["interleave = 0", "interleave = 9"]),
+            ("block = 256", ["block = 32", "block = 1024"], ["block = 31", "block = 1056"]),
+            ("inner = 256", ["inner = 1", "inner = 65536"], ["inner = 0", "inner = 65537"]),
+        ] {
+            for good in good {
+                assert!(VariantFile::parse(&V4.replace(from, good)).is_ok(), "{good}");
+            }
+            for bad in bad {
+                assert!(refusal((from, bad)).contains("is outside"), "{bad}");
+            }
+        }
+        assert!(refusal(("block = 256", "block = 100")).contains("multiple of 32"));
+    }
+
+    #[test]
+    fn refusals_name_the_key_and_what_it_allows() {
+        let unknown = refusal(("interleave", "interlaeve"));
+        assert!(unknown.contains("line 6") && unknown.contains("interlaeve") && unknown.contains("interleave"), "{unknown}");
+        let value = refusal(("\"tunnel\"", "\"tunel\""));
+        assert!(value.contains("tunel") && value.contains("orbit"), "{value}");
+        let pair = refusal(("\"preadded\"", "\"separate\""));
+        assert!(pair.contains("options.constants") && pair.contains("plain"), "{pair}");
+        let kind = refusal(("interleave = 2", "interleave = \"two\""));
+        assert!(kind.contains("line 6"), "{kind}");
+        let states = refusal(("[launch]", "[cpu]\nstates = 3\n[launch]"));
+        assert!(states.contains("cpu.states"), "{states}");
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_the_reader_panic(text in "\\PC*") {
+            let _ = VariantFile::parse(&text);
+        }
+
+        #[test]
+        fn no_damage_to_a_variant_makes_the_reader_panic(place in 0..V4.len(), byte in any::<u8>()) {
+            let mut bytes = V4.as_bytes().to_vec();
+            bytes[place] = byte;
+            if let Ok(text) = String::from_utf8(bytes) {
+                let _ = VariantFile::parse(&text);
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! The production workload: bases one after the other, as trials time them and searches use them.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::base::{Base, Prefix, Shape};
+use super::options::Walk;
+use super::workload::{Kernel, Span, confirm, hit_buffer, hit_words, reports};
+use crate::workload::{Batch, BufferId, Collected, Fault, Outputs, Setup, Step, Workload};
+
+/// Records that a batch has room for: a base holds one hit on average.
+const CAPACITY: u32 = 255;
+/// Hit buffers, used in turn, so that two batches can be in flight.
+const BUFFERS: usize = 2;
+
+/// Bases from a seed, each walked from its first slot to its last in batches.
+pub struct ProductionWorkload {
+    kernel: Kernel,
+    seed: u64,
+    prefix: Prefix,
+    batch_slots: u64,
+    next_base: u64,
+    next_slot: u64,
+    base: Arc<Base>,
+    in_flight: VecDeque<InFlight>,
+}
+
+/// A batch that was handed out and not yet collected.
+struct InFlight {
+    index: u64,
+    base: Arc<Base>,
+    base_index: u64,
+    units: u64,
+}
+
+/// The shape of the bases that a walk takes.
+pub fn natural_shape(walk: Walk) -> Shape {
+    match walk {
+        Walk::Tunnel => Shape::Ordinary,
+        Walk::Orbit => Shape::Orbit,
+    }
+}
+
+impl ProductionWorkload {
+    /// Bases `first_base`, `first_base + 1`, ... of `seed`, in batches of about `batch_units` candidates.
+    pub fn new(kernel: Kernel, seed: u64, first_base: u64, prefix: Prefix, batch_units: u64) -> ProductionWorkload {
+        let walk = kernel.walk();
+        let batch_slots = (batch_units / u64::from(walk.slot_candidates())).clamp(1, walk.slots());
+        let base = Arc::new(Base::new(natural_shape(walk), seed, first_base, prefix.clone()));
+        ProductionWorkload {
+            kernel,
+            seed,
+            prefix,
+            batch_slots,
+            next_base: first_base,
+            next_slot: 0,
+            base,
+            in_flight: VecDeque::new(),
+        }
+    }
+}
+
+impl Workload for ProductionWorkload {
+    fn setup(&self) -> Setup {
+        self.kernel.setup(vec![hit_buffer("hits 0", CAPACITY), hit_buffer("hits 1", CAPACITY)])
+    }
+
+    fn batch(&mut self, index: u64) -> Option<Batch> {
+        let walk = self.kernel.walk();
+        let first = self.next_slot;
+        let slots = self.batch_slots.min(walk.slots() - first);
+        let base = Arc::clone(&self.base);
+        let hits = BufferId((index % BUFFERS as u64) as usize);
+        let span = Span {
+            first,
+            slots,
+            inner: self.kernel.file.launch.inner,
+            target: base.zero_target(),
+            hits,
+            capacity: CAPACITY,
+            trace: hits,
+        };
+        let units = walk.candidates(first..first + slots);
+        let steps = vec![
+            Step::Clear { buffer: hits, words: 1, value: 0 },
+            self.kernel.launch(&base, &span),
+            Step::Download { buffer: hits, words: hit_words(CAPACITY) },
+        ];
+        self.in_flight.push_back(InFlight { index, base, base_index: self.next_base, units });
+        self.next_slot += slots;
+        if self.next_slot == walk.slots() {
+            (self.next_base, self.next_slot) = (self.next_base.wrapping_add(1), 0);
+            self.base = Arc::new(Base::new(natural_shape(walk), self.seed, self.next_base, self.prefix.clone()));
+        }
+        Some(Batch { steps, units })
+    }
+
+    fn collect(&mut self, index: u64, outputs: Outputs) -> Result<Collected, Fault> {
+        let Some(InFlight { base, base_index, units, .. }) =
+            self.in_flight.pop_front().filter(|batch| batch.index == index)
+        else {
+            return Err(Fault::Malformed { batch: index, what: "it came back out of order".to_owned() });
+        };
+        let hits = reports(index, &outputs, CAPACITY)?
+            .into_iter()
+            .map(|report| confirm(index, &base, report, base.zero_target(), u32::MAX))
+            .collect::<Result<_, _>>()?;
+        Ok(Collected { units, base: Some(base_index), hits, hits_expected: units as f64 / 2f64.powi(32) })
+    }
+}

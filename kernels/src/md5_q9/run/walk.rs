@@ -1,0 +1,200 @@
+//! The loops around the candidate: a range of slots, `N` vectors at a time.
+
+use std::ops::Range;
+
+use super::lanes::{Lanes, MAX_LANES, Runs};
+use crate::md5_q9::describe::{self, Window, Words};
+use crate::md5_q9::machine::{Layer, Phase};
+use crate::md5_q9::options::{Options, Walk};
+use crate::md5_q9::order::{MEMBERS, ORBIT_ROW, last_of_first_group};
+use crate::md5_q9::workload::{HIT_WORDS, ROW, ROW_HEAD};
+
+/// What a piece of a launch is given.
+pub struct Piece {
+    /// Slots, counted from the beginning of the base.
+    pub slots: Range<u64>,
+    /// Q61 of a hit.
+    pub target: u32,
+    /// Bits of Q61 that are compared, as a mask.
+    pub mask: u32,
+    /// Distance between the members of an orbit.
+    pub orbit_step: u32,
+}
+
+/// What a piece yields.
+pub struct Yield<'t> {
+    /// Records of Q9 and the digest's words.
+    pub hits: Vec<[u32; HIT_WORDS]>,
+    /// The trace rows of the piece's candidates, in order; empty in a production build.
+    pub rows: &'t mut [u32],
+}
+
+/// Walk a piece. `TRACE` keeps every layer.
+#[inline(always)]
+pub fn walk<'a, L, M, const N: usize, const TRACE: bool>(
+    m: &mut M,
+    options: &Options,
+    piece: &Piece,
+    out: &mut Yield<'_>,
+) where
+    L: Lanes,
+    M: Runs<'a, L, N, TRACE>,
+{
+    match options.walk {
+        Walk::Tunnel => tunnel::<L, M, N, TRACE>(m, options, piece, out),
+        Walk::Orbit => orbits::<L, M, N, TRACE>(m, options, piece, out),
+    }
+}
+
+#[inline(always)]
+fn tunnel<'a, L, M, const N: usize, const TRACE: bool>(
+    m: &mut M,
+    options: &Options,
+    piece: &Piece,
+    out: &mut Yield<'_>,
+) where
+    L: Lanes,
+    M: Runs<'a, L, N, TRACE>,
+{
+    let width = (N * L::LANES) as u64;
+    let mut slot = piece.slots.start;
+    while slot < piece.slots.end {
+        let valid = (piece.slots.end - slot).min(width) as usize;
+        let q9: [L::Vector; N] = std::array::from_fn(|i| {
+            L::add(L::splat((slot as u32).wrapping_add((i * L::LANES) as u32)), L::ramp(1))
+        });
+        m.phase(Phase::Candidate);
+        let states: [_; N] = std::array::from_fn(|i| {
+            m.select(i);
+            describe::tunnel_words(m, q9[i])
+        });
+        let words = states.map(|(_, words)| words);
+        let mut windows = states.map(|(window, _)| window);
+        describe::head(m, options, &mut windows, &words);
+        describe::tail(m, options, &mut windows, &words);
+        let first_row = (slot - piece.slots.start) as usize;
+        let row = |state: usize, lane: usize| first_row + state * L::LANES + lane;
+        finish::<L, M, N, TRACE>(m, options, piece, out, valid, &windows, &words, |i| q9[i], row);
+        slot += width;
+    }
+}
+
+#[inline(always)]
+fn orbits<'a, L, M, const N: usize, const TRACE: bool>(
+    m: &mut M,
+    options: &Options,
+    piece: &Piece,
+    out: &mut Yield<'_>,
+) where
+    L: Lanes,
+    M: Runs<'a, L, N, TRACE>,
+{
+    let row_slots = u64::from(ORBIT_ROW);
+    let width = N * L::LANES;
+    let mut slot = piece.slots.start;
+    while slot < piece.slots.end {
+        // As many orbits with the same low bits of y0 as there are, and as fit: they have one k*.
+        let (low, high) = ((slot / row_slots) as u32, (slot % row_slots) as u32);
+        let row_end = ORBIT_ROW - u32::from(low >= 0xf0f);
+        let left_in_row = u64::from(row_end.saturating_sub(high)).min(piece.slots.end - slot);
+        if left_in_row == 0 {
+            slot += 1; // the empty slot of a short row
+            continue;
+        }
+        let valid = left_in_row.min(width as u64) as usize;
+        let y0: [L::Vector; N] = std::array::from_fn(|i| {
+            let first = (high.wrapping_add((i * L::LANES) as u32)) << 12 | low;
+            L::add(L::splat(first), L::ramp(1 << 12))
+        });
+        let last = last_of_first_group(high << 12 | low);
+        let mut z: [L::Vector; N] = y0.map(|y0| L::sub(L::splat(1), y0));
+        let first_row = (slot - piece.slots.start) as usize;
+        for (group, members) in [(0, 0..last + 1), (1, last + 1..MEMBERS)] {
+            m.phase(Phase::Group);
+            let groups: [_; N] = std::array::from_fn(|i| {
+                m.select(i);
+                // m9 - C9 = R0 + y0, less one in the second group
+                let v = L::add(L::rotl::<20>(y0[i]), L::sub(y0[i], L::splat(group)));
+                describe::group(m, options, v)
+            });
+            for k in members {
+                m.phase(Phase::Candidate);
+                let states: [_; N] = std::array::from_fn(|i| {
+                    m.select(i);
+                    describe::member(m, &groups[i], z[i])
+                });
+                let words = states.map(|(_, words)| words);
+                let mut windows = states.map(|(window, _)| window);
+                describe::tail(m, options, &mut windows, &words);
+                let row = |state: usize, lane: usize| {
+                    (first_row + state * L::LANES + lane) * MEMBERS as usize + k as usize
+                };
+                let q9 = |i: usize| L::sub(z[i], L::splat(1));
+                finish::<L, M, N, TRACE>(m, options, piece, out, valid, &windows, &words, q9, row);
+                z = z.map(|z| L::sub(z, L::splat(piece.orbit_step)));
+            }
+        }
+        slot += valid as u64;
+    }
+}
+
+/// The test of Q61, and for what passes it the rest of the digest. A trace takes everything.
+#[inline(always)]
+#[allow(clippy::too_many_arguments, reason = "inlined into its two callers, which share nothing else")]
+fn finish<'a, L, M, const N: usize, const TRACE: bool>(
+    m: &mut M,
+    options: &Options,
+    piece: &Piece,
+    out: &mut Yield<'_>,
+    valid: usize,
+    windows: &[Window<L::Vector>; N],
+    words: &[Words<L::Vector>; N],
+    q9: impl Fn(usize) -> L::Vector,
+    row: impl Fn(usize, usize) -> usize,
+) where
+    L: Lanes,
+    M: Runs<'a, L, N, TRACE>,
+{
+    let target = L::splat(piece.target);
+    let passes: [u32; N] = std::array::from_fn(|i| {
+        if TRACE {
+            u32::MAX
+        } else if piece.mask != u32::MAX {
+            // A branch on a scalar that never changes: free beside the vectors, where a masked test is not.
+            // (Q61 ^ target) & mask = 0, with both truth tables that the vectors have
+            let zero = L::splat(0);
+            let difference = L::logic::<0x96>(windows[i].q0, target, zero);
+            L::equal(L::logic::<0xca>(L::splat(piece.mask), difference, zero), zero)
+        } else {
+            L::equal(windows[i].q0, target)
+        }
+    });
+    if passes.iter().fold(0, |any, passes| any | passes) == 0 {
+        return;
+    }
+    for i in 0..N {
+        if passes[i] == 0 {
+            continue;
+        }
+        m.select(i);
+        let digest = describe::digest(m, options, windows[i], &words[i]).map(L::lanes);
+        let q9 = L::lanes(q9(i));
+        for lane in (0..L::LANES).filter(|&lane| passes[i] >> lane & 1 == 1 && i * L::LANES + lane < valid) {
+            if TRACE {
+                write_row(&mut out.rows[ROW * row(i, lane)..][..ROW], q9[lane], m.vectors().layers(i), lane);
+            } else {
+                out.hits.push([q9[lane], digest[0][lane], digest[1][lane], digest[2][lane], digest[3][lane]]);
+            }
+        }
+    }
+}
+
+fn write_row(row: &mut [u32], q9: u32, layers: &[Option<[u32; MAX_LANES]>; Layer::COUNT], lane: usize) {
+    row[0] += 1;
+    row[1] = q9;
+    for (place, layer) in row[ROW_HEAD..].iter_mut().zip(layers) {
+        if let Some(lanes) = layer {
+            *place = lanes[lane];
+        }
+    }
+}
