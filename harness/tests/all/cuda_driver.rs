@@ -9,13 +9,21 @@ use assert_cmd::cargo::cargo_bin;
 /// Compile `source` as the driver's library into `folder`; `None` on a machine without a C compiler.
 fn driver(folder: &Path, source: &Path) -> Option<PathBuf> {
     let library = folder.join("libcuda.so");
-    let status = Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&library).arg(source).status().ok()?;
+    let status = Command::new("cc")
+        .args(["-shared", "-fPIC", "-o"])
+        .arg(&library)
+        .arg(source)
+        .status()
+        .ok()?;
     assert!(status.success(), "the pretended driver does not compile");
     Some(folder.to_path_buf())
 }
 
 fn pretended(folder: &Path) -> Option<PathBuf> {
-    driver(folder, &Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/all/cuda_driver.c"))
+    driver(
+        folder,
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/all/cuda_driver.c"),
+    )
 }
 
 fn assay(drivers: &Path, fail: &str, arguments: &[&str]) -> Output {
@@ -47,7 +55,9 @@ fn can_build(drivers: &Path) -> bool {
 #[test]
 fn a_driver_that_answers_is_listed_with_its_card() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(drivers) = pretended(folder.path()) else { return };
+    let Some(drivers) = pretended(folder.path()) else {
+        return;
+    };
     let output = assay(&drivers, "", &["devices", "--json"]);
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(json["devices"][0]["id"], "cuda:0");
@@ -60,42 +70,70 @@ fn a_stub_and_a_driver_that_does_not_start_are_said_to_be_so() {
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("stub.c");
     std::fs::write(&source, "int cuInit(unsigned flags) { return flags ? 1 : 34; }\n").unwrap();
-    let Some(drivers) = driver(folder.path(), &source) else { return };
+    let Some(drivers) = driver(folder.path(), &source) else {
+        return;
+    };
     let output = assay(&drivers, "", &["devices"]);
     assert!(output.status.success());
     assert!(String::from_utf8_lossy(&output.stdout).contains("it is a stub or too old"));
-    let Some(drivers) = pretended(folder.path()) else { return };
+    let Some(drivers) = pretended(folder.path()) else {
+        return;
+    };
     let output = assay(&drivers, "cuInit:803", &["pipes", "--device", "cuda:0"]);
     assert_eq!(output.status.code(), Some(3));
-    assert!(stderr(&output).contains("of different versions"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("of different versions"),
+        "{}",
+        stderr(&output)
+    );
 }
 
 #[test]
 fn a_card_that_is_not_there_or_in_use_ends_in_exit_code_3() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(drivers) = pretended(folder.path()) else { return };
+    let Some(drivers) = pretended(folder.path()) else {
+        return;
+    };
     let output = assay(&drivers, "", &["pipes", "--device", "cuda:9"]);
     assert_eq!(output.status.code(), Some(3));
-    assert!(stderr(&output).contains("there is cuda:0 (Pretended Card)"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("there is cuda:0 (Pretended Card)"),
+        "{}",
+        stderr(&output)
+    );
     if can_build(&drivers) {
         let output = assay(&drivers, "cuDevicePrimaryCtxRetain:46", &["pipes"]);
         assert_eq!(output.status.code(), Some(3));
-        assert!(stderr(&output).contains("in use by another process"), "{}", stderr(&output));
+        assert!(
+            stderr(&output).contains("in use by another process"),
+            "{}",
+            stderr(&output)
+        );
     }
 }
 
 #[test]
 fn a_failed_kernel_is_reported_once_with_its_name_and_missing_memory_with_its_bytes() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(drivers) = pretended(folder.path()) else { return };
+    let Some(drivers) = pretended(folder.path()) else {
+        return;
+    };
     if !can_build(&drivers) {
         return;
     }
     let output = assay(&drivers, "cuEventSynchronize:700", &["pipes"]);
     assert!(!output.status.success());
     let text = stderr(&output);
-    assert_eq!(text.matches("kernel pipe (pipe-lop3.cu) failed on cuda:0 with code 700").count(), 1, "{text}");
+    assert_eq!(
+        text.matches("kernel pipe (pipe-lop3.cu) failed on cuda:0 with code 700")
+            .count(),
+        1,
+        "{text}"
+    );
     let output = assay(&drivers, "cuMemAlloc_v2:2", &["pipes"]);
     let text = stderr(&output);
-    assert!(text.contains("allocating 40960 bytes for buffer `clocks`, 4096 bytes are free"), "{text}");
+    assert!(
+        text.contains("allocating 40960 bytes for buffer `clocks`, 4096 bytes are free"),
+        "{text}"
+    );
 }
