@@ -101,11 +101,6 @@ impl Bound {
             .min_by(|a, b| a.0.total_cmp(&b.0))
             .unwrap_or((self.alu, Limit::Alu))
     }
-
-    /// The share of the lowest bound that `units_per_clk_per_sm` reaches.
-    pub fn reached(&self, units_per_clk_per_sm: f64) -> f64 {
-        units_per_clk_per_sm / self.lowest().0
-    }
 }
 
 #[cfg(test)]
@@ -129,7 +124,7 @@ mod tests {
     fn a_hash_with_117_alu_instructions_is_bound_by_the_alu() {
         let bound = PipeRates::USUAL.bound(&per_unit(154.0, 117.0, 32.0, 0.0));
         assert_eq!(bound.lowest().1, Limit::Alu);
-        assert!((bound.reached(0.530) - 0.969).abs() < 1e-3);
+        assert!((0.530 / bound.lowest().0 - 0.969).abs() < 1e-3);
     }
 
     #[test]

@@ -93,7 +93,8 @@ fn longest_loop(instructions: &[Instruction]) -> Option<&[Instruction]> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{PATTERNS, source};
+    use super::super::PATTERNS;
+    use super::super::kernel::{ENTRY, source};
     use super::*;
     use crate::sass::entry_instructions;
     use crate::toolchain::{Arch, CubinCache, real};
@@ -121,7 +122,7 @@ mod tests {
         for pattern in PATTERNS {
             let cubin = tools.build(&source(pattern), arch).unwrap();
             let json = tools.nvdisasm().unwrap().json(&cubin.bytes, arch).unwrap();
-            if let Err(why) = verify(pattern, &entry_instructions(&json, super::super::ENTRY).unwrap()) {
+            if let Err(why) = verify(pattern, &entry_instructions(&json, ENTRY).unwrap()) {
                 refused.push(format!("{}: {why}", pattern.name));
             }
         }
@@ -140,7 +141,7 @@ mod tests {
             .unwrap();
         let cubin = tools.build(&source(pattern), arch).unwrap();
         let json = tools.nvdisasm().unwrap().json(&cubin.bytes, arch).unwrap();
-        let why = verify(pattern, &entry_instructions(&json, super::super::ENTRY).unwrap()).unwrap_err();
+        let why = verify(pattern, &entry_instructions(&json, ENTRY).unwrap()).unwrap_err();
         assert!(why.contains("VIADD expected") && why.contains("IADD3"), "{why}");
     }
 }

@@ -41,11 +41,6 @@ impl Dominators {
     pub fn dominates(&self, by: usize, node: usize) -> bool {
         self.0[node][by]
     }
-
-    /// The same, for different nodes.
-    pub fn strictly_dominates(&self, by: usize, node: usize) -> bool {
-        by != node && self.dominates(by, node)
-    }
 }
 
 #[cfg(test)]
@@ -57,7 +52,6 @@ mod tests {
         let dominators = Dominators::new(&[vec![1, 2], vec![3], vec![3], vec![]], 0);
         assert!(dominators.dominates(0, 3) && dominators.dominates(3, 3));
         assert!(!dominators.dominates(1, 3) && !dominators.dominates(2, 3));
-        assert!(dominators.strictly_dominates(0, 1) && !dominators.strictly_dominates(1, 1));
     }
 
     #[test]

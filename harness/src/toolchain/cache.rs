@@ -44,11 +44,13 @@ impl CubinCache {
     }
 
     /// The one in `folder`.
+    #[cfg(test)]
     pub fn in_folder(folder: PathBuf) -> CubinCache {
         CubinCache { folder: Some(folder) }
     }
 
     /// None: every build compiles.
+    #[cfg(test)]
     pub fn none() -> CubinCache {
         CubinCache { folder: None }
     }

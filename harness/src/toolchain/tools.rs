@@ -20,12 +20,8 @@ use crate::device::BuildInfo;
 pub struct Cubin {
     /// The machine code.
     pub bytes: Vec<u8>,
-    /// What it is for.
-    pub arch: Arch,
     /// Hashes, registers, spills and compiler.
     pub build: BuildInfo,
-    /// Whether it came out of the cache.
-    pub cached: bool,
 }
 
 /// NVRTC, nvdisasm and the cubin cache.
@@ -152,7 +148,6 @@ impl Toolchain {
                 None
             }
         };
-        let from_cache = cached.is_some();
         let (resources, bytes) = match cached {
             Some(entry) => entry,
             None => {
@@ -174,12 +169,7 @@ impl Toolchain {
             spills: resources.map(|resources| resources.spills),
             compiler: Some(format!("NVRTC {}", nvrtc.version())),
         };
-        Ok(Cubin {
-            bytes,
-            arch,
-            build,
-            cached: from_cache,
-        })
+        Ok(Cubin { bytes, build })
     }
 
     /// The PTX of `source` for `arch`. Never cached: nothing is run from it.

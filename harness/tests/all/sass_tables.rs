@@ -5,14 +5,21 @@
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
+use std::sync::OnceLock;
 
 use assert_cmd::cargo::cargo_bin;
 use serde_json::Value;
 
 const ARCHS: [&str; 7] = ["sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"];
 
-/// The results of `assay sass --all`, or `None` on a machine without the tools where they are not demanded.
+/// The results of `assay sass --all`, or `None` on a machine without the tools where they are not demanded. Asked for
+/// once: forty disassemblies take half a minute.
 fn results() -> Option<Vec<Value>> {
+    static RESULTS: OnceLock<Option<Vec<Value>>> = OnceLock::new();
+    RESULTS.get_or_init(ask).clone()
+}
+
+fn ask() -> Option<Vec<Value>> {
     let mut command = Command::new(cargo_bin("assay"));
     command
         .args(["sass", "--all", "--json"])
