@@ -1,7 +1,7 @@
 //! How the loops of a kernel relate to its units: what an account of the machine code needs to know.
 //!
 //! A compiler rotates, peels and unrolls loops, so a family does not say what the machine code looks like. It says what
-//! is being iterated: how often each level of its nest runs, and how many logic instructions a unit costs. The account
+//! is being iterated: how often each level of its nest runs, and which machine instructions mark a unit. The account
 //! finds by the latter how many units one pass of a machine loop computes.
 
 /// How often a level runs when it is entered, with the weight of that case among all.
@@ -25,21 +25,58 @@ pub struct LoopLevel {
 impl LoopLevel {
     /// A level that always runs `count` times.
     pub fn times(name: &'static str, count: u32) -> LoopLevel {
-        LoopLevel { name, trips: vec![Trips { count, weight: 1.0 }] }
+        LoopLevel {
+            name,
+            trips: vec![Trips { count, weight: 1.0 }],
+        }
     }
 
     /// Mean number of iterations.
     pub fn mean(&self) -> f64 {
         let weight: f64 = self.trips.iter().map(|trips| trips.weight).sum();
-        self.trips.iter().map(|trips| f64::from(trips.count) * trips.weight).sum::<f64>() / weight
+        self.trips
+            .iter()
+            .map(|trips| f64::from(trips.count) * trips.weight)
+            .sum::<f64>()
+            / weight
+    }
+}
+
+/// The machine instructions by which a unit is recognised: such that a compiler can neither merge nor split them.
+/// Rotations do; logic does not, which becomes one instruction or two.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UnitMark {
+    /// Opcodes, without the modifiers that follow: `LEA.HI` and `SHF` are a rotation with and without an add.
+    pub opcodes: &'static [&'static str],
+    /// How many of them a unit has, give or take 15 %.
+    pub per_unit: f64,
+}
+
+impl UnitMark {
+    /// Rotations, on every architecture since sm_70.
+    pub fn rotations(per_unit: u32) -> UnitMark {
+        UnitMark {
+            opcodes: &["LEA.HI", "SHF"],
+            per_unit: f64::from(per_unit),
+        }
+    }
+
+    /// Whether an instruction with this opcode is one.
+    pub fn is(&self, opcode: &str) -> bool {
+        let matches = |mark: &str| {
+            opcode
+                .strip_prefix(mark)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        self.opcodes.iter().any(|mark| matches(mark))
     }
 }
 
 /// The nest of a thread: the last level's iterations are the units.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoopPlan {
-    /// Logic instructions (`LOP3`) of one unit, give or take 15 %.
-    pub logic_per_unit: f64,
+    /// What marks a unit.
+    pub mark: UnitMark,
     /// The levels, outermost first; at least one.
     pub levels: Vec<LoopLevel>,
 }

@@ -50,9 +50,7 @@ pub struct BuildArgs {
 #[derive(Debug, thiserror::Error)]
 pub enum BuildUsage {
     /// No architecture named, and no card to take it from.
-    #[error(
-        "--arch is needed, there is no card to take it from ({0}): name one, such as --arch sm_90"
-    )]
+    #[error("--arch is needed, there is no card to take it from ({0}): name one, such as --arch sm_90")]
     Arch(String),
     /// A cubin is no text.
     #[error("--emit cubin needs --output FILE: a cubin is not written to stdout")]
@@ -63,12 +61,7 @@ pub enum BuildUsage {
 ///
 /// # Errors
 /// [`BuildUsage`], a [`crate::toolchain::ToolError`], or the error of writing the file.
-pub fn run(
-    args: &BuildArgs,
-    source: &Source,
-    tools: &Toolchain,
-    out: &mut dyn Write,
-) -> anyhow::Result<()> {
+pub fn run(args: &BuildArgs, source: &Source, tools: &Toolchain, out: &mut dyn Write) -> anyhow::Result<()> {
     if args.emit == Emit::Cubin && args.output.is_none() {
         bail!(BuildUsage::Output);
     }
@@ -84,8 +77,9 @@ pub fn run(
     };
     match &args.output {
         None => out.write_all(&bytes)?,
-        Some(path) => write_whole(path, &bytes)
-            .with_context(|| format!("cannot write --output {}", path.display()))?,
+        Some(path) => {
+            write_whole(path, &bytes).with_context(|| format!("cannot write --output {}", path.display()))?
+        }
     }
     Ok(())
 }

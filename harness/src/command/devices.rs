@@ -120,18 +120,20 @@ fn survey(others: &[DeviceInfo], tools: &Toolchain) -> Document {
             if let Ok(nvrtc) = &nvrtc {
                 let (major, minor) = nvrtc.version().cuda;
                 if major * 1000 + minor * 10 > driver.cuda {
+                    // A driver loads cubins of later versions of its own major version, not of the next.
+                    let what = if major == driver.cuda / 1000 {
+                        "kernels are built as cubins, which it loads all the same"
+                    } else {
+                        "it may refuse the cubins, then take an NVRTC of its own major version with --nvrtc"
+                    };
+                    let (compiler, driver) = (nvrtc.version(), cuda_version(driver.cuda));
                     notes.push(format!(
-                        "NVRTC {} is newer than the driver's CUDA {}: kernels are built as cubins, which an older driver \
-                         of the same major version loads too",
-                        nvrtc.version(),
-                        cuda_version(driver.cuda)
+                        "NVRTC {compiler} is newer than the driver's CUDA {driver}: {what}"
                     ));
                 }
             }
             if cards.is_empty() {
-                notes.push(
-                    "the driver works and shows no card (is CUDA_VISIBLE_DEVICES set?)".to_string(),
-                );
+                notes.push("the driver works and shows no card (is CUDA_VISIBLE_DEVICES set?)".to_string());
             }
             for card in &cards {
                 let buildable = nvrtc
@@ -162,10 +164,7 @@ fn survey(others: &[DeviceInfo], tools: &Toolchain) -> Document {
         Ok(nvdisasm) => ToolRow::found(nvdisasm.found(), nvdisasm.version().to_string(), &[]),
         Err(error) => ToolRow::missing(&error),
     };
-    let cache = tools
-        .cache()
-        .folder()
-        .map(|folder| folder.display().to_string());
+    let cache = tools.cache().folder().map(|folder| folder.display().to_string());
     Document {
         schema: 1,
         devices,
@@ -220,10 +219,7 @@ fn lines(document: &Document) -> String {
     for (name, tool) in [("NVRTC", &document.nvrtc), ("nvdisasm", &document.nvdisasm)] {
         lines.push(match (&tool.version, &tool.path, &tool.found_by) {
             (Some(version), Some(path), Some(by)) => format!("{name:<10} {version} ({by}) {path}"),
-            _ => format!(
-                "{name:<10} none: {}",
-                tool.missing.as_deref().unwrap_or_default()
-            ),
+            _ => format!("{name:<10} none: {}", tool.missing.as_deref().unwrap_or_default()),
         });
     }
     if !document.nvrtc.archs.is_empty() {
@@ -238,12 +234,7 @@ fn lines(document: &Document) -> String {
             .as_deref()
             .unwrap_or("none: neither ASSAY_CACHE nor HOME is set")
     ));
-    lines.extend(
-        document
-            .notes
-            .iter()
-            .map(|note| format!("{:<10} {note}", "note")),
-    );
+    lines.extend(document.notes.iter().map(|note| format!("{:<10} {note}", "note")));
     lines.join("\n") + "\n"
 }
 

@@ -106,14 +106,10 @@ pub fn run(
 }
 
 fn tables(document: &Document) -> String {
-    let mut text = format!(
-        "{} ({}, {})\n\n",
-        document.name, document.device, document.arch
-    );
+    let mut text = format!("{} ({}, {})\n\n", document.name, document.device, document.arch);
     text += "| instructions | lanes per clk and SM | clk per step | loop overhead | note |\n|---|--:|--:|--:|---|\n";
-    let number = |value: Option<f64>, places: usize| {
-        value.map_or(String::new(), |value| format!("{value:.places$}"))
-    };
+    let number =
+        |value: Option<f64>, places: usize| value.map_or(String::new(), |value| format!("{value:.places$}"));
     for row in document.rows {
         text += &format!(
             "| {} | {} | {} | {} | {} |\n",
@@ -205,10 +201,7 @@ mod tests {
             bounds: Vec::new(),
         };
         let text = tables(&document);
-        assert!(
-            text.contains("| LOP3 | 63.50 | 2.016 | 1.2 % |  |"),
-            "{text}"
-        );
+        assert!(text.contains("| LOP3 | 63.50 | 2.016 | 1.2 % |  |"), "{text}");
         assert!(
             text.contains("| SHF |  |  |  | refused: 256 SHF expected"),
             "{text}"

@@ -102,7 +102,5 @@ fn architectures(args: &SassArgs) -> Vec<Arch> {
         return args.arch.clone();
     }
     let cards = Card::all().map(|(_, cards)| cards).unwrap_or_default();
-    cards
-        .first()
-        .map_or(USUAL.to_vec(), |card| vec![card.arch()])
+    cards.first().map_or(USUAL.to_vec(), |card| vec![card.arch()])
 }

@@ -9,10 +9,10 @@ mod error;
 mod host;
 mod session;
 
+pub(crate) use crate::toolchain::source_sha256;
 pub use choose::{DeviceName, choose};
 pub use cpu::Cpu;
-pub use cuda::{Card, ComputeMode, CudaDevice, Driver, cuda_version};
+pub use cuda::{Card, CudaDevice, cuda_version};
 pub use emulated::Emulated;
 pub use error::DeviceError;
-pub(crate) use crate::toolchain::source_sha256;
 pub use session::{BuildInfo, Device, DeviceInfo, Finished, GpuInfo, Session};

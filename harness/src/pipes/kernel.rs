@@ -169,9 +169,6 @@ mod tests {
             operands(r#"asm("xor %0,x;":"+r"(x):"r"(X));"#, 1, 2),
             r#"asm("xor %0,x1;":"+r"(x1):"r"(x2));"#
         );
-        assert_eq!(
-            operands("x = X + f_x(x, x);", 3, 0),
-            "x3 = x0 + f_x(x3, x3);"
-        );
+        assert_eq!(operands("x = X + f_x(x, x);", 3, 0), "x3 = x0 + f_x(x3, x3);");
     }
 }

@@ -9,8 +9,6 @@ mod pattern;
 mod rates;
 mod verify;
 
-pub use kernel::{CHAINS, ENTRY, source};
 pub use measure::{Row, measure};
-pub use pattern::{PATTERNS, Pattern};
+pub use pattern::PATTERNS;
 pub use rates::{Bound, Limit, PipeRates};
-pub use verify::{Loop, kind_of, verify};

@@ -5,7 +5,7 @@
 pub struct Pattern {
     /// Its name: the claimed instructions.
     pub name: &'static str,
-    /// Instructions of a step, by kind (see [`super::kind_of`]), with how many a step has.
+    /// Instructions of a step, by kind (see `kind_of`), with how many a step has.
     pub claims: &'static [(&'static str, u32)],
     /// How a step is written.
     pub(super) steps: &'static [Step],

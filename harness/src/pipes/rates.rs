@@ -58,8 +58,7 @@ impl PipeRates {
     pub fn of(rows: &[Row]) -> PipeRates {
         let rate = |name: &str, usual: f64| {
             let row = rows.iter().find(|row| row.pattern == name);
-            row.and_then(|row| row.lanes_per_clk_per_sm)
-                .unwrap_or(usual)
+            row.and_then(|row| row.lanes_per_clk_per_sm).unwrap_or(usual)
         };
         let usual = PipeRates::USUAL;
         PipeRates {
@@ -81,8 +80,7 @@ impl PipeRates {
             of_kind.map(|(_, count)| count).sum()
         };
         let (hi, wide) = (count("IMAD.HI"), count("IMAD.WIDE"));
-        let fma_clk =
-            (per_unit.fma - hi - wide) / self.fma + hi / self.imad_hi + wide / self.imad_wide;
+        let fma_clk = (per_unit.fma - hi - wide) / self.fma + hi / self.imad_hi + wide / self.imad_wide;
         Bound {
             alu: self.alu / per_unit.alu,
             fma: 1.0 / fma_clk,
@@ -102,11 +100,6 @@ impl Bound {
         all.into_iter()
             .min_by(|a, b| a.0.total_cmp(&b.0))
             .unwrap_or((self.alu, Limit::Alu))
-    }
-
-    /// The share of the lowest bound that `units_per_clk_per_sm` reaches.
-    pub fn reached(&self, units_per_clk_per_sm: f64) -> f64 {
-        units_per_clk_per_sm / self.lowest().0
     }
 }
 
@@ -131,7 +124,7 @@ mod tests {
     fn a_hash_with_117_alu_instructions_is_bound_by_the_alu() {
         let bound = PipeRates::USUAL.bound(&per_unit(154.0, 117.0, 32.0, 0.0));
         assert_eq!(bound.lowest().1, Limit::Alu);
-        assert!((bound.reached(0.530) - 0.969).abs() < 1e-3);
+        assert!((0.530 / bound.lowest().0 - 0.969).abs() < 1e-3);
     }
 
     #[test]

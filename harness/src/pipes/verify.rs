@@ -77,19 +77,11 @@ fn longest_loop(instructions: &[Instruction]) -> Option<&[Instruction]> {
         if instruction.base() != "BRA" {
             continue;
         }
-        let operand = instruction
-            .operands
-            .rsplit(',')
-            .next()
-            .unwrap_or_default()
-            .trim();
+        let operand = instruction.operands.rsplit(',').next().unwrap_or_default().trim();
         let target = operand
             .strip_prefix("0x")
             .and_then(|digits| usize::from_str_radix(digits, 16).ok());
-        if let Some(start) = target
-            .map(|target| target / 16)
-            .filter(|start| *start < end)
-        {
+        if let Some(start) = target.map(|target| target / 16).filter(|start| *start < end) {
             let body = &instructions[start..=end];
             if best.is_none_or(|best| best.len() < body.len()) {
                 best = Some(body);
@@ -101,7 +93,8 @@ fn longest_loop(instructions: &[Instruction]) -> Option<&[Instruction]> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{PATTERNS, source};
+    use super::super::PATTERNS;
+    use super::super::kernel::{ENTRY, source};
     use super::*;
     use crate::sass::entry_instructions;
     use crate::toolchain::{Arch, CubinCache, real};
@@ -129,10 +122,7 @@ mod tests {
         for pattern in PATTERNS {
             let cubin = tools.build(&source(pattern), arch).unwrap();
             let json = tools.nvdisasm().unwrap().json(&cubin.bytes, arch).unwrap();
-            if let Err(why) = verify(
-                pattern,
-                &entry_instructions(&json, super::super::ENTRY).unwrap(),
-            ) {
+            if let Err(why) = verify(pattern, &entry_instructions(&json, ENTRY).unwrap()) {
                 refused.push(format!("{}: {why}", pattern.name));
             }
         }
@@ -151,14 +141,7 @@ mod tests {
             .unwrap();
         let cubin = tools.build(&source(pattern), arch).unwrap();
         let json = tools.nvdisasm().unwrap().json(&cubin.bytes, arch).unwrap();
-        let why = verify(
-            pattern,
-            &entry_instructions(&json, super::super::ENTRY).unwrap(),
-        )
-        .unwrap_err();
-        assert!(
-            why.contains("VIADD expected") && why.contains("IADD3"),
-            "{why}"
-        );
+        let why = verify(pattern, &entry_instructions(&json, ENTRY).unwrap()).unwrap_err();
+        assert!(why.contains("VIADD expected") && why.contains("IADD3"), "{why}");
     }
 }

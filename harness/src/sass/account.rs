@@ -39,11 +39,7 @@ impl Account {
     ///
     /// # Errors
     /// When a block cannot be attributed, or the loops are not the plan's.
-    pub fn new(
-        instructions: &[Instruction],
-        plan: &LoopPlan,
-        arch: Arch,
-    ) -> Result<Account, SassError> {
+    pub fn new(instructions: &[Instruction], plan: &LoopPlan, arch: Arch) -> Result<Account, SassError> {
         let graph = Graph::new(instructions)?;
         let mut per_unit = PerUnit::default();
         for (block, frequency) in frequencies(&graph, plan)?.into_iter().enumerate() {
@@ -57,10 +53,7 @@ impl Account {
                     Pipe::Fma => per_unit.fma += frequency,
                     Pipe::Other => per_unit.other += frequency,
                 }
-                *per_unit
-                    .opcodes
-                    .entry(instruction.opcode.clone())
-                    .or_insert(0.0) += frequency;
+                *per_unit.opcodes.entry(instruction.opcode.clone()).or_insert(0.0) += frequency;
             }
         }
         Ok(Account {
@@ -72,7 +65,7 @@ impl Account {
 
 #[cfg(test)]
 mod tests {
-    use assay_kernels::loops::{LoopLevel, Trips};
+    use assay_kernels::loops::{LoopLevel, Trips, UnitMark};
 
     use super::super::sample::parse;
     use super::*;
@@ -81,7 +74,10 @@ mod tests {
 
     fn plan(levels: Vec<LoopLevel>) -> LoopPlan {
         LoopPlan {
-            logic_per_unit: 4.0,
+            mark: UnitMark {
+                opcodes: &["LOP3"],
+                per_unit: 4.0,
+            },
             levels,
         }
     }
@@ -108,10 +104,7 @@ mod tests {
             (per_unit.total - (8.0 + 2.0 / 100.0)).abs() < 1e-9,
             "{per_unit:?}"
         );
-        assert!(
-            (per_unit.alu - (6.0 + 1.0 / 100.0)).abs() < 1e-9,
-            "{per_unit:?}"
-        );
+        assert!((per_unit.alu - (6.0 + 1.0 / 100.0)).abs() < 1e-9, "{per_unit:?}");
     }
 
     #[test]
@@ -132,10 +125,7 @@ mod tests {
     #[test]
     fn an_outer_loop_is_weighted_by_the_units_inside_it() {
         // 0 IADD3 (outer header); 1 skip to 7 when there are none; 2..5 LOP3; 6 back; 7 back to 0; 8 EXIT
-        let text = format!(
-            "IADD3\n@P0 BRA 0x70\n{}@P1 BRA 0x20\n@P2 BRA 0x0\nEXIT",
-            lop3(4)
-        );
+        let text = format!("IADD3\n@P0 BRA 0x70\n{}@P1 BRA 0x20\n@P2 BRA 0x0\nEXIT", lop3(4));
         let trips = vec![
             Trips {
                 count: 0,
@@ -154,10 +144,7 @@ mod tests {
             },
         ];
         let per_unit = account(&text, levels).unwrap();
-        assert!(
-            (per_unit.opcodes["LOP3.LUT"] - 4.0).abs() < 1e-9,
-            "{per_unit:?}"
-        );
+        assert!((per_unit.opcodes["LOP3.LUT"] - 4.0).abs() < 1e-9, "{per_unit:?}");
         assert!(
             (per_unit.opcodes["IADD3"] - 1.0 / 8.0).abs() < 1e-9,
             "{per_unit:?}"
@@ -169,9 +156,7 @@ mod tests {
         let text = format!("{}@P0 BRA 0x60\nIADD3\n@P1 BRA 0x0\nEXIT", lop3(4));
         let error = account(&text, vec![LoopLevel::times("candidate", 8)]).unwrap_err();
         assert!(
-            error
-                .to_string()
-                .contains("block at 0x50, in the loop at 0x0"),
+            error.to_string().contains("block at 0x50, in the loop at 0x0"),
             "{error}"
         );
     }
@@ -180,8 +165,18 @@ mod tests {
     fn a_loop_that_is_no_whole_number_of_units_is_an_error() {
         let text = format!("{}@P1 BRA 0x0\nEXIT", lop3(6));
         let error = account(&text, vec![LoopLevel::times("candidate", 8)]).unwrap_err();
+        assert!(error.to_string().contains("6 marks"), "{error}");
+    }
+
+    #[test]
+    fn a_loop_that_reports_more_often_than_it_has_units_is_an_error() {
+        let text = format!(
+            "{}@P0 BRA 0x60\nATOMG R0\n@P0 BRA 0x80\nATOMG R0\n@P1 BRA 0x0\nEXIT",
+            lop3(4)
+        );
+        let error = account(&text, vec![LoopLevel::times("candidate", 8)]).unwrap_err();
         assert!(
-            error.to_string().contains("6 logic instructions"),
+            error.to_string().contains("has 1 units, and it reports 2"),
             "{error}"
         );
     }

@@ -20,8 +20,7 @@ impl Dominators {
         let mut changed = true;
         while changed {
             changed = false;
-            for node in (0..count).filter(|node| *node != start && !predecessors[*node].is_empty())
-            {
+            for node in (0..count).filter(|node| *node != start && !predecessors[*node].is_empty()) {
                 let mut set = vec![true; count];
                 for &from in &predecessors[node] {
                     for (mine, theirs) in set.iter_mut().zip(&sets[from]) {
@@ -42,11 +41,6 @@ impl Dominators {
     pub fn dominates(&self, by: usize, node: usize) -> bool {
         self.0[node][by]
     }
-
-    /// The same, for different nodes.
-    pub fn strictly_dominates(&self, by: usize, node: usize) -> bool {
-        by != node && self.dominates(by, node)
-    }
 }
 
 #[cfg(test)]
@@ -58,14 +52,11 @@ mod tests {
         let dominators = Dominators::new(&[vec![1, 2], vec![3], vec![3], vec![]], 0);
         assert!(dominators.dominates(0, 3) && dominators.dominates(3, 3));
         assert!(!dominators.dominates(1, 3) && !dominators.dominates(2, 3));
-        assert!(dominators.strictly_dominates(0, 1) && !dominators.strictly_dominates(1, 1));
     }
 
     #[test]
     fn a_jump_back_does_not_change_who_dominates() {
         let dominators = Dominators::new(&[vec![1], vec![2], vec![1, 3], vec![]], 0);
-        assert!(
-            dominators.dominates(1, 2) && dominators.dominates(2, 3) && !dominators.dominates(2, 1)
-        );
+        assert!(dominators.dominates(1, 2) && dominators.dominates(2, 3) && !dominators.dominates(2, 1));
     }
 }

@@ -3,24 +3,25 @@
 //! The pass of a loop is a graph without cycles. In it a node falls under the first rule that fits:
 //! 1. what runs in every pass runs once;
 //! 2. units are computed by *workers*: inner loops, or stretches that the compiler has peeled off them, told by the
-//!    number of their logic instructions. The plan says how many units there are; workers take them in the order of
-//!    their addresses, each as many as it can;
+//!    number of their marks, such as rotations. The plan says how many units there are; workers take as many as they
+//!    can, those of several units first;
 //! 3. what guards workers, or runs together with one, runs when they do;
 //! 4. what leads to an atomic, or comes after one, is a hit's path and counts as never run;
 //! 5. the other arm of a branch takes what is left.
 //!
 //! Anything else is an error that names the block. In the kernel's own pass it counts as once a thread.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use assay_kernels::loops::{LoopLevel, LoopPlan};
+use assay_kernels::loops::{LoopLevel, LoopPlan, UnitMark};
 
 use super::SassError;
 use super::graph::Graph;
 use super::loops::{Loop, natural_loops};
 use super::scope::{Node, Scope};
 
-/// How far a worker's logic instructions may be from a whole number of units.
+/// How far a worker's marks may be from a whole number of units.
 const TOLERANCE: f64 = 0.15;
 
 /// Frequency of every block of `graph` per unit of `plan`; zero for what is never reached.
@@ -31,7 +32,7 @@ pub(super) fn frequencies(graph: &Graph, plan: &LoopPlan) -> Result<Vec<f64>, Sa
         graph,
         loops: &loops,
         kernel: &kernel,
-        logic_per_unit: plan.logic_per_unit,
+        mark: &plan.mark,
     };
     let pass = walk.pass(None, &plan.levels)?;
     let per_thread = 1.0 / plan.units_per_thread();
@@ -78,8 +79,8 @@ struct Run {
 /// One pass of a loop.
 struct Pass {
     blocks: BTreeMap<usize, Run>,
-    /// Logic instructions.
-    logic: f64,
+    /// Marks.
+    marks: f64,
     /// Most of them come after the place where the loop is left: it tests first and works then.
     tests_first: bool,
 }
@@ -101,7 +102,7 @@ struct Walk<'a> {
     graph: &'a Graph<'a>,
     loops: &'a [Loop],
     kernel: &'a BTreeSet<usize>,
-    logic_per_unit: f64,
+    mark: &'a UnitMark,
 }
 
 impl Walk<'_> {
@@ -111,11 +112,10 @@ impl Walk<'_> {
         let mut inner: BTreeMap<usize, Pass> = BTreeMap::new();
         for (node, kind) in scope.nodes.iter().enumerate() {
             if let Node::Loop(index) = *kind {
-                let works = self.logic_of(&self.loops[index].blocks) >= 0.5 * self.logic_per_unit;
+                let works = self.marks_of(&self.loops[index].blocks) >= 0.5 * self.mark.per_unit;
                 if works && levels.is_empty() {
                     let what =
-                        "a loop inside it does a unit's work, and the plan has no further level"
-                            .to_string();
+                        "a loop inside it does a unit's work, and the plan has no further level".to_string();
                     return Err(self.shape(of, what));
                 }
                 inner.insert(
@@ -142,33 +142,36 @@ impl Walk<'_> {
     ) -> Result<Vec<Worker>, SassError> {
         let mut workers = Vec::new();
         for (node, kind) in scope.nodes.iter().enumerate() {
-            let logic = match kind {
-                Node::Loop(index)
-                    if self.logic_of(&self.loops[*index].blocks) < 0.5 * self.logic_per_unit =>
-                {
+            let marks = match kind {
+                Node::Loop(index) if self.marks_of(&self.loops[*index].blocks) < 0.5 * self.mark.per_unit => {
                     continue;
                 }
-                Node::Loop(_) if !last => self.logic_per_unit,
-                Node::Loop(_) => inner[&node].logic,
+                Node::Loop(_) if !last => self.mark.per_unit,
+                Node::Loop(_) => inner[&node].marks,
                 // A stretch is counted once, at its first block, with all blocks that run together with it.
                 Node::Block(_) if !last || scope.together(0, node) => continue,
                 Node::Block(_) => {
                     let stretch = self.stretch(scope, node);
-                    let logic = self.logic_of(&stretch.iter().map(|(_, block)| *block).collect());
-                    if logic < 0.5 * self.logic_per_unit || stretch[0].0 != node {
+                    let marks = self.marks_of(&stretch.iter().map(|(_, block)| *block).collect());
+                    if marks < 0.5 * self.mark.per_unit || stretch[0].0 != node {
                         continue;
                     }
-                    logic
+                    marks
                 }
             };
-            let units = (logic / self.logic_per_unit).round().max(1.0);
-            if (logic / self.logic_per_unit - units).abs() > TOLERANCE * units {
+            let units = (marks / self.mark.per_unit).round().max(1.0);
+            if (marks / self.mark.per_unit - units).abs() > TOLERANCE * units {
                 let what = format!(
-                    "the code at {:#x} has {logic} logic instructions, which is no whole number of units of {}",
+                    "the code at {:#x} has {marks} marks, which is no whole number of units of {}",
                     self.address(scope, node),
-                    self.logic_per_unit
+                    self.mark.per_unit
                 );
                 return Err(self.shape(scope.of, what));
+            }
+            if let Node::Loop(index) = *kind
+                && last
+            {
+                self.check_reports(scope, index, units)?;
             }
             let repeats = matches!(kind, Node::Loop(_));
             workers.push(Worker {
@@ -179,7 +182,15 @@ impl Walk<'_> {
                 runs: Vec::new(),
             });
         }
-        workers.sort_by_key(|worker| self.address(scope, worker.node));
+        // Wide loops before narrow ones: what is left over goes to the narrow, wherever the compiler puts them. A stretch
+        // peeled off a loop runs before it.
+        workers.sort_by_key(|worker| {
+            (
+                Reverse(worker.units),
+                worker.repeats,
+                self.address(scope, worker.node),
+            )
+        });
         if workers.is_empty() || (!last && workers.len() > 1) {
             let what = format!(
                 "the plan has the level `{}` here, and the code has {} loops that do its work (is it unrolled?)",
@@ -192,13 +203,26 @@ impl Walk<'_> {
         Ok(workers)
     }
 
+    /// Every unit has its own report of a hit: a second way to count the units of a loop.
+    fn check_reports(&self, scope: &Scope, index: usize, units: f64) -> Result<(), SassError> {
+        let instructions = |block: &usize| self.graph.instructions_of(*block).iter();
+        let reports = self.loops[index]
+            .blocks
+            .iter()
+            .flat_map(instructions)
+            .filter(|i| i.is_atomic())
+            .count();
+        if reports == 0 || reports as f64 == units {
+            return Ok(());
+        }
+        let header = self.graph.address(self.loops[index].header);
+        let what =
+            format!("by its marks the loop at {header:#x} has {units} units, and it reports {reports}");
+        Err(self.shape(scope.of, what))
+    }
+
     /// Let the workers take the units of each case.
-    fn share(
-        &self,
-        scope: &Scope,
-        level: &LoopLevel,
-        workers: &mut [Worker],
-    ) -> Result<(), SassError> {
+    fn share(&self, scope: &Scope, level: &LoopLevel, workers: &mut [Worker]) -> Result<(), SassError> {
         let whole: f64 = level.trips.iter().map(|trips| trips.weight).sum();
         for trips in &level.trips {
             let mut left = trips.count;
@@ -231,15 +255,11 @@ impl Walk<'_> {
         let guards = |by: usize| -> Vec<&Worker> {
             workers
                 .iter()
-                .filter(|worker| {
-                    scope.dominates(by, worker.node) || scope.together(by, worker.node)
-                })
+                .filter(|worker| scope.dominates(by, worker.node) || scope.together(by, worker.node))
                 .collect()
         };
         let hits: Vec<usize> = (0..count)
-            .filter(|node| {
-                self.is_hit(scope, *node) && !scope.together(0, *node) && guards(*node).is_empty()
-            })
+            .filter(|node| self.is_hit(scope, *node) && !scope.together(0, *node) && guards(*node).is_empty())
             .collect();
         let mut times: Vec<Option<f64>> = vec![None; count];
         for node in 0..count {
@@ -321,16 +341,16 @@ impl Walk<'_> {
     ) -> Pass {
         let mut pass = Pass {
             blocks: BTreeMap::new(),
-            logic: 0.0,
+            marks: 0.0,
             tests_first: false,
         };
         let mut late = 0.0;
         for (node, kind) in scope.nodes.iter().enumerate() {
             let after_leaving = scope.of.is_some() && scope.after_leaving(node);
-            let before = pass.logic;
+            let before = pass.marks;
             match *kind {
                 Node::Block(block) => {
-                    pass.logic += times[node] * self.logic_of(&BTreeSet::from([block]));
+                    pass.marks += times[node] * self.marks_of(&BTreeSet::from([block]));
                     pass.blocks.insert(
                         block,
                         Run {
@@ -359,14 +379,14 @@ impl Walk<'_> {
                             },
                         );
                     }
-                    pass.logic += body.logic * iterations;
+                    pass.marks += body.marks * iterations;
                 }
             }
             if after_leaving {
-                late += pass.logic - before;
+                late += pass.marks - before;
             }
         }
-        pass.tests_first = late > 0.5 * pass.logic && pass.logic > 0.0;
+        pass.tests_first = late > 0.5 * pass.marks && pass.marks > 0.0;
         pass
     }
 
@@ -386,26 +406,22 @@ impl Walk<'_> {
         stretch
     }
 
-    fn logic_of(&self, blocks: &BTreeSet<usize>) -> f64 {
-        let logic = |block: &usize| {
+    fn marks_of(&self, blocks: &BTreeSet<usize>) -> f64 {
+        let marks = |block: &usize| {
             self.graph
                 .instructions_of(*block)
                 .iter()
-                .filter(|i| i.base() == "LOP3")
+                .filter(|i| self.mark.is(&i.opcode))
                 .count()
         };
-        blocks.iter().map(logic).sum::<usize>() as f64
+        blocks.iter().map(marks).sum::<usize>() as f64
     }
 
     /// Whether a node reports a hit. A call counts: whatever is worth calling in a pass is the report.
     fn is_hit(&self, scope: &Scope, node: usize) -> bool {
         let reports = |block: &usize| {
             self.graph.blocks[*block].calls.is_some()
-                || self
-                    .graph
-                    .instructions_of(*block)
-                    .iter()
-                    .any(|i| i.is_atomic())
+                || self.graph.instructions_of(*block).iter().any(|i| i.is_atomic())
         };
         match scope.nodes[node] {
             Node::Block(block) => reports(&block),
@@ -423,10 +439,7 @@ impl Walk<'_> {
     fn place(&self, of: Option<usize>) -> String {
         match of {
             None => "the kernel's own pass".to_string(),
-            Some(index) => format!(
-                "the loop at {:#x}",
-                self.graph.address(self.loops[index].header)
-            ),
+            Some(index) => format!("the loop at {:#x}", self.graph.address(self.loops[index].header)),
         }
     }
 

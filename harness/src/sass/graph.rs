@@ -93,10 +93,7 @@ impl<'a> Graph<'a> {
                 calls,
             });
         }
-        Ok(Graph {
-            instructions,
-            blocks,
-        })
+        Ok(Graph { instructions, blocks })
     }
 
     /// The instructions of a block.
@@ -141,12 +138,7 @@ fn flow(instructions: &[Instruction], at: usize) -> Result<Flow, SassError> {
 }
 
 fn target(instruction: &Instruction, address: u64, count: usize) -> Result<usize, SassError> {
-    let operand = instruction
-        .operands
-        .rsplit(',')
-        .next()
-        .unwrap_or_default()
-        .trim();
+    let operand = instruction.operands.rsplit(',').next().unwrap_or_default().trim();
     operand
         .strip_prefix("0x")
         .and_then(|digits| u64::from_str_radix(digits, 16).ok())
@@ -198,10 +190,7 @@ fn returning_targets(instructions: &[Instruction], flows: &[Flow]) -> BTreeSet<u
             }
         })
         .collect();
-    targets
-        .into_iter()
-        .filter(|target| returns(*target))
-        .collect()
+    targets.into_iter().filter(|target| returns(*target)).collect()
 }
 
 #[cfg(test)]
@@ -227,10 +216,7 @@ mod tests {
 
     #[test]
     fn a_uniform_jump_is_conditional_by_its_operand() {
-        assert_eq!(
-            edges("BRA.U !UP0, 0x0\nEXIT"),
-            [(0, vec![0, 1]), (1, vec![])]
-        );
+        assert_eq!(edges("BRA.U !UP0, 0x0\nEXIT"), [(0, vec![0, 1]), (1, vec![])]);
     }
 
     #[test]

@@ -52,8 +52,7 @@ pub(super) fn natural_loops(
         })
         .collect();
     for inner in 0..loops.len() {
-        let around =
-            |outer: &usize| *outer != inner && loops[*outer].blocks.contains(&loops[inner].header);
+        let around = |outer: &usize| *outer != inner && loops[*outer].blocks.contains(&loops[inner].header);
         let parent = (0..loops.len())
             .filter(around)
             .min_by_key(|outer| loops[*outer].blocks.len());
@@ -64,11 +63,7 @@ pub(super) fn natural_loops(
 
 fn body(successors: &[Vec<usize>], header: usize, latch: usize) -> BTreeSet<usize> {
     let mut blocks = BTreeSet::from([header, latch]);
-    let mut open = if latch == header {
-        Vec::new()
-    } else {
-        vec![latch]
-    };
+    let mut open = if latch == header { Vec::new() } else { vec![latch] };
     while let Some(block) = open.pop() {
         for from in (0..successors.len()).filter(|from| successors[*from].contains(&block)) {
             if blocks.insert(from) {

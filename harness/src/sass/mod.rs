@@ -22,5 +22,5 @@ pub use account::{Account, PerUnit};
 pub use error::SassError;
 pub use instruction::{Instruction, entry_instructions};
 pub use pipe::{Pipe, pipe_of};
-pub use published::{Published, published};
+use published::published;
 pub use report::{AccountError, PipeSource, SassResult, Subject, opcode_tables, table};

@@ -28,10 +28,9 @@ pub fn pipe_of(arch: Arch, opcode: &str) -> Pipe {
         "HFMA2" | "HADD2" | "HMUL2" if arch >= Arch::number(86) => Pipe::Fma,
         // Only sm_90 and newer have it; there it leaves the ALU alone.
         "VIADD" => Pipe::Fma,
-        "LOP3" | "PLOP3" | "LOP" | "IADD3" | "IADD" | "LEA" | "SHF" | "SHL" | "SHR" | "PRMT"
-        | "ISETP" | "ICMP" | "SEL" | "IMNMX" | "VIMNMX" | "VIMNMX3" | "VIADDMNMX" | "IABS"
-        | "MOV" | "BMSK" | "SGXT" | "FSETP" | "FSEL" | "FMNMX" | "P2R" | "R2P" | "VABSDIFF"
-        | "VABSDIFF4" | "SCC" => Pipe::Alu,
+        "LOP3" | "PLOP3" | "LOP" | "IADD3" | "IADD" | "LEA" | "SHF" | "SHL" | "SHR" | "PRMT" | "ISETP"
+        | "ICMP" | "SEL" | "IMNMX" | "VIMNMX" | "VIMNMX3" | "VIADDMNMX" | "IABS" | "MOV" | "BMSK"
+        | "SGXT" | "FSETP" | "FSEL" | "FMNMX" | "P2R" | "R2P" | "VABSDIFF" | "VABSDIFF4" | "SCC" => Pipe::Alu,
         _ => Pipe::Other,
     }
 }
@@ -53,13 +52,7 @@ mod tests {
         ] {
             assert_eq!(pipe_of(arch, opcode), Pipe::Alu, "{opcode}");
         }
-        for opcode in [
-            "IMAD",
-            "IMAD.IADD",
-            "IMAD.MOV.U32",
-            "IMAD.WIDE.U32",
-            "VIADD",
-        ] {
+        for opcode in ["IMAD", "IMAD.IADD", "IMAD.MOV.U32", "IMAD.WIDE.U32", "VIADD"] {
             assert_eq!(pipe_of(arch, opcode), Pipe::Fma, "{opcode}");
         }
         for opcode in ["BRA", "ULDC.64", "UIADD3", "BSSY", "NOP", "S2R", "POPC"] {

@@ -62,6 +62,8 @@ pub struct SassResult {
     pub disassembler: String,
     /// Instructions per unit.
     pub per_unit: PerUnit,
+    /// Mean units of a thread, by which counters of a launch are divided.
+    pub units_per_thread: f64,
     /// Where the split into pipes is known from.
     pub pipes: PipeSource,
     /// Registers a thread.
@@ -99,6 +101,7 @@ impl SassResult {
             compiler: cubin.build.compiler.unwrap_or_default(),
             disassembler: format!("nvdisasm {}", nvdisasm.version()),
             per_unit: rounded(account.per_unit),
+            units_per_thread: subject.loops.units_per_thread(),
             pipes,
             registers: cubin.build.registers,
             spills: cubin.build.spills,
@@ -174,8 +177,7 @@ fn published_table(results: &[SassResult]) -> String {
         "\nPublished ({}) and ours; docs/sass.md explains the gaps.\n\n",
         first.source
     );
-    text +=
-        "| variant | total | ours | ALU | ours | IMAD | ours |\n|---|--:|--:|--:|--:|--:|--:|\n";
+    text += "| variant | total | ours | ALU | ours | IMAD | ours |\n|---|--:|--:|--:|--:|--:|--:|\n";
     for (result, theirs) in known {
         let _ = writeln!(
             text,
@@ -227,6 +229,7 @@ mod tests {
                 other: 4.0,
                 opcodes: BTreeMap::from([("LOP3.LUT".to_string(), 37.0)]),
             },
+            units_per_thread: 256.0,
             pipes: PipeSource::Predicted,
             registers: Some(32),
             spills: Some(0),
@@ -238,9 +241,7 @@ mod tests {
     fn the_table_labels_predictions_and_shows_published_counts_where_there_are_any() {
         let text = table(&[result("md5-q9/v0", 75), result("md5-q9/v0", 90)]);
         assert!(
-            text.contains(
-                "| md5-q9/v0 | sm_90 | 190.00 | 129.00 | 57.00 | 4.00 | predicted | 32 | 0 |"
-            ),
+            text.contains("| md5-q9/v0 | sm_90 | 190.00 | 129.00 | 57.00 | 4.00 | predicted | 32 | 0 |"),
             "{text}"
         );
         assert!(
@@ -256,9 +257,6 @@ mod tests {
         let json = serde_json::to_value(result("md5-q9/v0", 75)).unwrap();
         assert_eq!(json["arch"], "sm_75");
         assert_eq!(json["per_unit"]["total"], 190.0);
-        assert_eq!(
-            (&json["registers"], &json["spills"]),
-            (&32.into(), &0.into())
-        );
+        assert_eq!((&json["registers"], &json["spills"]), (&32.into(), &0.into()));
     }
 }

@@ -44,11 +44,7 @@ impl Scope {
             .filter(|index| loops[*index].parent == of)
             .collect();
         let mut nodes: Vec<Node> = inner.iter().map(|index| Node::Loop(*index)).collect();
-        let own = |block: &&usize| {
-            !inner
-                .iter()
-                .any(|index| loops[*index].blocks.contains(block))
-        };
+        let own = |block: &&usize| !inner.iter().any(|index| loops[*index].blocks.contains(block));
         nodes.extend(blocks.iter().filter(own).map(|block| Node::Block(*block)));
         nodes.sort_by_key(|node| match *node {
             Node::Block(block) => (block != start, block),
@@ -129,8 +125,7 @@ impl Scope {
 
     /// Whether `node` comes after a place that runs in every pass and may leave the loop: the last pass misses it.
     pub fn after_leaving(&self, node: usize) -> bool {
-        (0..self.nodes.len()).any(|by| {
-            by != node && self.leaves[by] && self.together(0, by) && self.dominates(by, node)
-        })
+        (0..self.nodes.len())
+            .any(|by| by != node && self.leaves[by] && self.together(0, by) && self.dominates(by, node))
     }
 }

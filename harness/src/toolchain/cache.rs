@@ -44,13 +44,13 @@ impl CubinCache {
     }
 
     /// The one in `folder`.
+    #[cfg(test)]
     pub fn in_folder(folder: PathBuf) -> CubinCache {
-        CubinCache {
-            folder: Some(folder),
-        }
+        CubinCache { folder: Some(folder) }
     }
 
     /// None: every build compiles.
+    #[cfg(test)]
     pub fn none() -> CubinCache {
         CubinCache { folder: None }
     }
@@ -93,19 +93,12 @@ impl CubinCache {
     ///
     /// # Errors
     /// When the folder cannot be written: the caller has its cubin all the same.
-    pub fn write(
-        &self,
-        key: &str,
-        resources: Option<Resources>,
-        cubin: &[u8],
-    ) -> std::io::Result<()> {
+    pub fn write(&self, key: &str, resources: Option<Resources>, cubin: &[u8]) -> std::io::Result<()> {
         let (Some(folder), Some(path)) = (&self.folder, self.entry(key)) else {
             return Ok(());
         };
         fs::create_dir_all(folder)?;
-        let mut file = tempfile::Builder::new()
-            .prefix(".new-")
-            .tempfile_in(folder)?;
+        let mut file = tempfile::Builder::new().prefix(".new-").tempfile_in(folder)?;
         file.write_all(&encode(resources, cubin))?;
         file.as_file().sync_all()?;
         file.persist(path).map_err(|error| error.error)?;
@@ -291,10 +284,7 @@ mod tests {
             key(&source("text", &["A"]), &version, Arch::number(75)),
         ];
         assert!(others.iter().all(|other| *other != base));
-        assert_eq!(
-            base,
-            key(&source("text", &["A"]), &version, Arch::number(90))
-        );
+        assert_eq!(base, key(&source("text", &["A"]), &version, Arch::number(90)));
     }
 
     #[test]
@@ -306,10 +296,7 @@ mod tests {
                     .map(|(_, value)| value.into())
             })
         };
-        assert_eq!(
-            with(&[("ASSAY_CACHE", "/c"), ("HOME", "/h")]),
-            Some("/c".into())
-        );
+        assert_eq!(with(&[("ASSAY_CACHE", "/c"), ("HOME", "/h")]), Some("/c".into()));
         assert_eq!(
             with(&[("XDG_CACHE_HOME", "/x"), ("HOME", "/h")]),
             Some("/x/assay".into())

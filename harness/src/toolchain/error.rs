@@ -22,9 +22,7 @@ pub enum ToolError {
         how: String,
     },
     /// Named by a flag or a variable, and not there or not usable.
-    #[error(
-        "{origin} names {path}, which {what}: give the {tool} itself or the folder that holds it"
-    )]
+    #[error("{origin} names {path}, which {what}: give the {tool} itself or the folder that holds it")]
     Named {
         /// The tool.
         tool: &'static str,
@@ -91,9 +89,7 @@ impl ToolError {
     pub fn exit_code(&self) -> u8 {
         match self {
             ToolError::UnsupportedArch { .. } | ToolError::Named { .. } => 2,
-            ToolError::Missing { .. }
-            | ToolError::Unusable { .. }
-            | ToolError::Temporary { .. } => 3,
+            ToolError::Missing { .. } | ToolError::Unusable { .. } | ToolError::Temporary { .. } => 3,
             ToolError::Compile { .. } | ToolError::Disassemble { .. } => 1,
         }
     }
@@ -111,12 +107,10 @@ impl From<ToolError> for DeviceError {
                 target: arch.to_string(),
                 log,
             },
-            ToolError::Named { tool, .. } | ToolError::Unusable { tool, .. } => {
-                DeviceError::MissingTool {
-                    tool: tool.to_string(),
-                    how: error.to_string(),
-                }
-            }
+            ToolError::Named { tool, .. } | ToolError::Unusable { tool, .. } => DeviceError::MissingTool {
+                tool: tool.to_string(),
+                how: error.to_string(),
+            },
             ToolError::Disassemble { .. } => DeviceError::MissingTool {
                 tool: "nvdisasm".to_string(),
                 how: error.to_string(),

@@ -80,10 +80,7 @@ pub(crate) mod fake {
                 .unwrap_or_default();
             match self.0.get(name) {
                 Some(symbols) => Ok(Box::new(FakeLibrary(symbols.clone()))),
-                None => Err(format!(
-                    "{}: cannot open shared object file",
-                    path.display()
-                )),
+                None => Err(format!("{}: cannot open shared object file", path.display())),
             }
         }
     }

@@ -96,27 +96,19 @@ pub struct Places {
 impl Places {
     /// Those of this process.
     pub fn of_process(flags: &ToolFlags) -> Places {
-        const VARIABLES: [&str; 5] = [
-            "ASSAY_NVRTC",
-            "ASSAY_NVDISASM",
-            "CUDA_HOME",
-            "CUDA_PATH",
-            "PATH",
-        ];
+        const VARIABLES: [&str; 5] = ["ASSAY_NVRTC", "ASSAY_NVDISASM", "CUDA_HOME", "CUDA_PATH", "PATH"];
         let environment = VARIABLES
             .into_iter()
             .filter_map(|name| Some((name, env::var_os(name).filter(|v| !v.is_empty())?)))
             .collect();
-        let executable = env::current_exe()
-            .ok()
-            .and_then(|path| path.canonicalize().ok());
+        let executable = env::current_exe().ok().and_then(|path| path.canonicalize().ok());
         let folder = executable.and_then(|path| path.parent().map(Path::to_path_buf));
         Places {
             nvrtc_flag: flags.nvrtc.clone(),
             nvdisasm_flag: flags.nvdisasm.clone(),
             environment,
             upwards_from: env::current_dir().ok().into_iter().chain(folder).collect(),
-            toolkits: vec![PathBuf::from("/usr/local/cuda"), PathBuf::from("/opt/cuda")],
+            toolkits: usual_toolkits(),
         }
     }
 
@@ -143,9 +135,7 @@ impl Places {
         } else {
             &self.nvdisasm_flag
         };
-        let by_flag = flag
-            .as_deref()
-            .map(|path| (path, Origin::Flag(wanted.flag)));
+        let by_flag = flag.as_deref().map(|path| (path, Origin::Flag(wanted.flag)));
         let by_variable = || {
             self.variable(wanted.variable)
                 .map(|v| (Path::new(v), Origin::Environment(wanted.variable)))
@@ -166,7 +156,7 @@ impl Places {
                 }
             }
         }
-        for root in self.toolkits.iter().cloned().chain(self.toolkit_of_nvcc()) {
+        for root in self.toolkits.iter().cloned().chain(self.toolkits_on_path()) {
             found.extend(in_root(wanted, &root, &Origin::Toolkit));
         }
         Ok(found)
@@ -184,13 +174,18 @@ impl Places {
         })
     }
 
-    fn toolkit_of_nvcc(&self) -> Option<PathBuf> {
-        let nvcc = self
-            .path_folders()
-            .into_iter()
-            .map(|folder| folder.join("nvcc"))
-            .find(|path| path.is_file())?;
-        Some(nvcc.canonicalize().ok()?.parent()?.parent()?.to_path_buf())
+    /// The toolkits that programs on PATH belong to: `bin` of each is on it.
+    fn toolkits_on_path(&self) -> Vec<PathBuf> {
+        let programs = ["nvcc", "nvdisasm"];
+        let found = programs.iter().filter_map(|program| {
+            let path = self
+                .path_folders()
+                .into_iter()
+                .map(|folder| folder.join(program))
+                .find(|path| path.is_file())?;
+            Some(path.canonicalize().ok()?.parent()?.parent()?.to_path_buf())
+        });
+        found.collect()
     }
 
     /// In words, for the message that a tool is missing.
@@ -246,6 +241,19 @@ fn in_root(wanted: &Wanted, root: &Path, origin: &Origin) -> Option<Found> {
     })
 }
 
+/// `/usr/local/cuda`, which the installer links to one version, then the others beside it, newest first.
+fn usual_toolkits() -> Vec<PathBuf> {
+    let versioned = folders_in(Path::new("/usr/local")).into_iter().filter(|path| {
+        path.file_name()
+            .and_then(|name| name.to_str())
+            .is_some_and(|name| name.starts_with("cuda-"))
+    });
+    let mut toolkits = vec![PathBuf::from("/usr/local/cuda")];
+    toolkits.extend(versioned);
+    toolkits.push(PathBuf::from("/opt/cuda"));
+    toolkits
+}
+
 fn folders_in(folder: &Path) -> Vec<PathBuf> {
     let entries = folder
         .read_dir()
@@ -268,16 +276,10 @@ fn newest_nvrtc(folder: &Path) -> Option<PathBuf> {
     let mut best: Option<(Vec<u32>, PathBuf)> = None;
     for entry in folder.read_dir().ok()?.flatten() {
         let name = entry.file_name();
-        let Some(rest) = name
-            .to_str()
-            .and_then(|name| name.strip_prefix("libnvrtc.so"))
-        else {
+        let Some(rest) = name.to_str().and_then(|name| name.strip_prefix("libnvrtc.so")) else {
             continue;
         };
-        let version: Vec<u32> = rest
-            .split('.')
-            .filter_map(|part| part.parse().ok())
-            .collect();
+        let version: Vec<u32> = rest.split('.').filter_map(|part| part.parse().ok()).collect();
         if entry.path().is_file() && best.as_ref().is_none_or(|(other, _)| *other < version) {
             best = Some((version, entry.path()));
         }
@@ -334,6 +336,21 @@ mod tests {
             places.candidates(&NVDISASM).unwrap()[0].origin,
             Origin::Flag("--nvdisasm")
         );
+    }
+
+    #[test]
+    fn the_toolkit_of_a_program_on_path_is_one_of_the_places() {
+        let root = tempfile::tempdir().unwrap();
+        touch(&root.path().join("cuda-13/bin/nvdisasm"));
+        touch(&root.path().join("cuda-13/lib64/libnvrtc.so.13"));
+        let mut places = places_in(root.path());
+        places.environment = vec![("PATH", root.path().join("cuda-13/bin").into())];
+        let found = places.candidates(&NVRTC).unwrap();
+        assert!(
+            found[0].path.ends_with("cuda-13/lib64/libnvrtc.so.13"),
+            "{found:?}"
+        );
+        assert_eq!(found[0].origin, Origin::Toolkit);
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub use flags::ToolFlags;
 pub use loader::{Library, Loader, SystemLoader};
 pub use locate::{Found, Origin, Places};
 pub use nvdisasm::Nvdisasm;
-pub use nvrtc::{Compiled, Nvrtc, NvrtcVersion};
+pub use nvrtc::{Nvrtc, NvrtcVersion};
 pub use ptxas::Resources;
 pub use tools::{Cubin, Toolchain};
 

@@ -73,8 +73,7 @@ impl Nvdisasm {
             .map_err(|error| temporary(&std::env::temp_dir(), error))?;
         file.write_all(cubin)
             .map_err(|error| temporary(file.path(), error))?;
-        file.flush()
-            .map_err(|error| temporary(file.path(), error))?;
+        file.flush().map_err(|error| temporary(file.path(), error))?;
         let path = file.path().to_string_lossy().into_owned();
         run(&self.found.path, &[mode, &path]).map_err(|what| ToolError::Disassemble {
             version: self.version.clone(),

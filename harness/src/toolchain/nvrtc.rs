@@ -297,19 +297,14 @@ impl ProgramGuard<'_> {
         let options: Vec<CString> = options
             .iter()
             .map(|option| {
-                CString::new(option.as_str())
-                    .map_err(|_| format!("option {option:?} holds a zero byte"))
+                CString::new(option.as_str()).map_err(|_| format!("option {option:?} holds a zero byte"))
             })
             .collect::<Result<_, _>>()?;
         let pointers: Vec<_> = options.iter().map(|option| option.as_ptr()).collect();
         let count = c_int::try_from(pointers.len()).map_err(|_| "too many options".to_string())?;
         // SAFETY: the program is alive, and `pointers` holds `count` strings that live through the call.
         let code = unsafe { (self.functions.compile)(self.program, count, pointers.as_ptr()) };
-        let log = self.text(
-            self.functions.log_size,
-            self.functions.log,
-            "nvrtcGetProgramLog",
-        )?;
+        let log = self.text(self.functions.log_size, self.functions.log, "nvrtcGetProgramLog")?;
         match check(code, "nvrtcCompileProgram") {
             Ok(()) => Ok(log),
             Err(what) if log.trim().is_empty() => Err(what),
@@ -331,9 +326,7 @@ impl ProgramGuard<'_> {
 
     fn text(&self, size: Size, fetch: Fetch, name: &str) -> Result<String, String> {
         let bytes = self.fetch(size, fetch, name)?;
-        Ok(String::from_utf8_lossy(&bytes)
-            .trim_end_matches('\0')
-            .to_string())
+        Ok(String::from_utf8_lossy(&bytes).trim_end_matches('\0').to_string())
     }
 }
 
@@ -438,15 +431,9 @@ mod tests {
         ];
         // Only the first is called.
         let address = fails as extern "C" fn(*mut c_int, *mut c_int) -> c_int as usize;
-        let symbols = SYMBOLS
-            .into_iter()
-            .map(|symbol| (symbol, address))
-            .collect();
+        let symbols = SYMBOLS.into_iter().map(|symbol| (symbol, address)).collect();
         let loader = FakeLoader(BTreeMap::from([("libnvrtc.so.13", symbols)]));
         let error = Nvrtc::load(&loader, found()).unwrap_err().to_string();
-        assert!(
-            error.contains("code 7 (builtins could not be loaded)"),
-            "{error}"
-        );
+        assert!(error.contains("code 7 (builtins could not be loaded)"), "{error}");
     }
 }

@@ -10,8 +10,8 @@ use super::loader::{Loader, SystemLoader};
 use super::locate::{NVDISASM, NVRTC, Wanted};
 use super::nvrtc::Compiled;
 use super::{
-    Arch, CacheRead, CubinCache, Found, Nvdisasm, Nvrtc, Origin, Places, Resources, ToolError,
-    ToolFlags, cache,
+    Arch, CacheRead, CubinCache, Found, Nvdisasm, Nvrtc, Origin, Places, Resources, ToolError, ToolFlags,
+    cache,
 };
 use crate::device::BuildInfo;
 
@@ -20,12 +20,8 @@ use crate::device::BuildInfo;
 pub struct Cubin {
     /// The machine code.
     pub bytes: Vec<u8>,
-    /// What it is for.
-    pub arch: Arch,
     /// Hashes, registers, spills and compiler.
     pub build: BuildInfo,
-    /// Whether it came out of the cache.
-    pub cached: bool,
 }
 
 /// NVRTC, nvdisasm and the cubin cache.
@@ -148,24 +144,17 @@ impl Toolchain {
             CacheRead::Hit(resources, bytes) => Some((resources, bytes)),
             CacheRead::Miss => None,
             CacheRead::Damaged(what) => {
-                (self.warn)(&format!(
-                    "cubin cache: {what}; it is discarded and built again"
-                ));
+                (self.warn)(&format!("cubin cache: {what}; it is discarded and built again"));
                 None
             }
         };
-        let from_cache = cached.is_some();
         let (resources, bytes) = match cached {
             Some(entry) => entry,
             None => {
                 let compiled = nvrtc.compile(source, arch)?;
                 let resources = Resources::of_entry(&compiled.log, source.entry);
                 if let Err(error) = self.cache.write(&key, resources, &compiled.cubin) {
-                    let folder = self
-                        .cache
-                        .folder()
-                        .unwrap_or(std::path::Path::new(""))
-                        .display();
+                    let folder = self.cache.folder().unwrap_or(std::path::Path::new("")).display();
                     (self.warn)(&format!(
                         "cubin cache {folder} cannot be written ({error}): this build is not kept"
                     ));
@@ -180,12 +169,7 @@ impl Toolchain {
             spills: resources.map(|resources| resources.spills),
             compiler: Some(format!("NVRTC {}", nvrtc.version())),
         };
-        Ok(Cubin {
-            bytes,
-            arch,
-            build,
-            cached: from_cache,
-        })
+        Ok(Cubin { bytes, build })
     }
 
     /// The PTX of `source` for `arch`. Never cached: nothing is run from it.
@@ -252,10 +236,7 @@ pub(crate) mod real {
         let missing = tools.nvrtc().err().or_else(|| tools.nvdisasm().err());
         match missing {
             None => Some(tools),
-            Some(error)
-                if std::env::var_os("ASSAY_REQUIRE_CUDA_TOOLS")
-                    .is_some_and(|value| value == "1") =>
-            {
+            Some(error) if std::env::var_os("ASSAY_REQUIRE_CUDA_TOOLS").is_some_and(|value| value == "1") => {
                 panic!("ASSAY_REQUIRE_CUDA_TOOLS=1 and {error}")
             }
             Some(_) => None,

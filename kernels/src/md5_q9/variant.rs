@@ -12,7 +12,7 @@ use super::production::{ProductionWorkload, natural_shape};
 use super::run::best_states;
 use super::workload::{Kernel, Test};
 use crate::family::{Check, DeviceKind, Production, ValidationPlan, Variant, VariantError, VectorError};
-use crate::loops::{LoopLevel, LoopPlan, Trips};
+use crate::loops::{LoopLevel, LoopPlan, Trips, UnitMark};
 use crate::native::Isa;
 use crate::seeded::Seeded;
 use crate::workload::{Source, Workload};
@@ -166,23 +166,17 @@ impl Variant for Md5Variant {
     }
 
     fn loops(&self) -> LoopPlan {
-        let (candidate, group) = count(&self.file.options);
+        let (candidate, _) = count(&self.file.options);
         let inner = self.file.launch.inner;
-        let shared = f64::from(2 * group.logic) / f64::from(MEMBERS);
-        match self.walk() {
-            Walk::Tunnel => LoopPlan {
-                logic_per_unit: candidate.logic.into(),
-                levels: vec![LoopLevel::times("candidate", inner)],
-            },
-            Walk::Orbit => LoopPlan {
-                logic_per_unit: f64::from(candidate.logic) + shared,
-                levels: vec![
-                    LoopLevel::times("orbit", inner),
-                    LoopLevel::times("group", 2),
-                    LoopLevel { name: "member", trips: group_sizes() },
-                ],
-            },
-        }
+        let levels = match self.walk() {
+            Walk::Tunnel => vec![LoopLevel::times("candidate", inner)],
+            Walk::Orbit => vec![
+                LoopLevel::times("orbit", inner),
+                LoopLevel::times("group", 2),
+                LoopLevel { name: "member", trips: group_sizes() },
+            ],
+        };
+        LoopPlan { mark: UnitMark::rotations(candidate.rotations), levels }
     }
 
     fn native_states(&self, isa: Isa) -> Option<u32> {

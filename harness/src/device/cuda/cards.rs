@@ -81,8 +81,7 @@ impl Card {
         let device = result::device::get(ordinal as i32).map_err(of("cuDeviceGet"))?;
         let attribute = |attribute: CUdevice_attribute| {
             // SAFETY: the device is one that cuDeviceGet has just given.
-            unsafe { result::device::get_attribute(device, attribute) }
-                .map_err(of("cuDeviceGetAttribute"))
+            unsafe { result::device::get_attribute(device, attribute) }.map_err(of("cuDeviceGetAttribute"))
         };
         let number = |which| attribute(which).map(|value| u32::try_from(value).unwrap_or(0));
         let compute_capability = (
@@ -97,8 +96,7 @@ impl Card {
             other => ComputeMode::Other(other),
         };
         // SAFETY: as above.
-        let memory =
-            unsafe { result::device::total_mem(device) }.map_err(of("cuDeviceTotalMem"))?;
+        let memory = unsafe { result::device::total_mem(device) }.map_err(of("cuDeviceTotalMem"))?;
         let uuid = result::device::get_uuid(device).map_err(of("cuDeviceGetUuid"))?;
         let gpu = GpuInfo {
             uuid: uuid_text(&uuid.bytes.map(|byte| byte as u8)),
@@ -138,9 +136,6 @@ mod tests {
     #[test]
     fn a_uuid_is_written_as_nvml_writes_it() {
         let bytes = std::array::from_fn(|i| i as u8 * 17);
-        assert_eq!(
-            uuid_text(&bytes),
-            "GPU-00112233-4455-6677-8899-aabbccddeeff"
-        );
+        assert_eq!(uuid_text(&bytes), "GPU-00112233-4455-6677-8899-aabbccddeeff");
     }
 }

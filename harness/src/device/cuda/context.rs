@@ -22,8 +22,8 @@ impl Context {
     /// Take the primary context of `device`, which the driver has given for `id`.
     pub fn retain(id: &str, device: sys::CUdevice) -> Result<Context, DeviceError> {
         // SAFETY: the caller has `device` from cuDeviceGet.
-        let handle = unsafe { result::primary_ctx::retain(device) }
-            .map_err(|error| retain_error(id, error))?;
+        let handle =
+            unsafe { result::primary_ctx::retain(device) }.map_err(|error| retain_error(id, error))?;
         let context = Context {
             id: id.to_string(),
             device,

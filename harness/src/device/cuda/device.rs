@@ -94,8 +94,7 @@ impl Device for CudaDevice {
         self.context.check_alive()?;
         let cubin = self.tools.build(&setup.source, self.card.arch())?;
         let nvrtc = self.tools.nvrtc()?.version();
-        let session =
-            CudaSession::new(Rc::clone(&self.context), &self.driver, setup, cubin, nvrtc)?;
+        let session = CudaSession::new(Rc::clone(&self.context), &self.driver, setup, cubin, nvrtc)?;
         Ok(Box::new(session))
     }
 }

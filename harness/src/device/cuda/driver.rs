@@ -63,10 +63,7 @@ impl Driver {
     /// Why there is none that works, in words that say what to do.
     pub fn probe(loader: &dyn Loader) -> Result<Driver, String> {
         let library = open(loader)?;
-        if let Some(missing) = FUNCTIONS
-            .iter()
-            .find(|name| library.address(name).is_none())
-        {
+        if let Some(missing) = FUNCTIONS.iter().find(|name| library.address(name).is_none()) {
             return Err(format!(
                 "the driver's library has no `{}`: it is a stub or too old, install NVIDIA driver 570 or newer",
                 missing.to_string_lossy()
@@ -74,8 +71,7 @@ impl Driver {
         }
         let init = library.address(c"cuInit").ok_or("cuInit is missing")?;
         // SAFETY: `cuda.h` declares cuInit so, in every version.
-        let init: unsafe extern "C" fn(c_uint) -> c_int =
-            unsafe { std::mem::transmute(init.as_ptr()) };
+        let init: unsafe extern "C" fn(c_uint) -> c_int = unsafe { std::mem::transmute(init.as_ptr()) };
         // SAFETY: cuInit may be called at any time, any number of times, with 0.
         match unsafe { init(0) } {
             0 => {}
@@ -119,8 +115,7 @@ fn ask(library: &dyn Library, function: &CStr) -> Result<c_int, String> {
         .address(function)
         .ok_or_else(|| format!("{name} is missing"))?;
     // SAFETY: `cuda.h` declares both functions asked so, in every version.
-    let call: unsafe extern "C" fn(*mut c_int) -> c_int =
-        unsafe { std::mem::transmute(address.as_ptr()) };
+    let call: unsafe extern "C" fn(*mut c_int) -> c_int = unsafe { std::mem::transmute(address.as_ptr()) };
     let mut value = 0;
     // SAFETY: the pointer is to a live integer.
     match unsafe { call(&mut value) } {
@@ -201,25 +196,13 @@ mod tests {
     #[test]
     fn a_library_that_lacks_a_function_is_named_with_it() {
         let mut loader = driver(starts);
-        loader
-            .0
-            .get_mut("libcuda.so.1")
-            .unwrap()
-            .remove("cuLaunchKernel");
-        assert!(
-            Driver::probe(&loader)
-                .unwrap_err()
-                .contains("`cuLaunchKernel`")
-        );
+        loader.0.get_mut("libcuda.so.1").unwrap().remove("cuLaunchKernel");
+        assert!(Driver::probe(&loader).unwrap_err().contains("`cuLaunchKernel`"));
     }
 
     #[test]
     fn a_stub_and_a_machine_without_cards_fail_with_their_code() {
-        assert!(
-            Driver::probe(&driver(stub))
-                .unwrap_err()
-                .contains("stub library")
-        );
+        assert!(Driver::probe(&driver(stub)).unwrap_err().contains("stub library"));
         assert!(
             Driver::probe(&driver(no_device))
                 .unwrap_err()

@@ -46,8 +46,7 @@ impl PinnedWords {
         let capacity = capacity.max(1);
         // SAFETY: it is zeroed below, before anyone reads it.
         let pointer = unsafe { result::malloc_host(capacity * WORD, 0) }?.cast::<u32>();
-        let pointer =
-            NonNull::new(pointer).ok_or(DriverError(sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY))?;
+        let pointer = NonNull::new(pointer).ok_or(DriverError(sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY))?;
         // SAFETY: the driver has given `capacity` words at this address, aligned to a page.
         unsafe { pointer.write_bytes(0, capacity) };
         Ok(PinnedWords { pointer, capacity })
@@ -163,8 +162,7 @@ impl Stream {
             return Ok(());
         }
         // SAFETY: within both allocations; the caller keeps the source.
-        unsafe { sys::cuMemcpyHtoDAsync_v2(target.address, source.address(), words * WORD, self.0) }
-            .result()
+        unsafe { sys::cuMemcpyHtoDAsync_v2(target.address, source.address(), words * WORD, self.0) }.result()
     }
 
     /// Copy the first `words` words of `source` to the start of `target`.
@@ -182,8 +180,7 @@ impl Stream {
             return Ok(());
         }
         // SAFETY: within both allocations; the caller keeps the target.
-        unsafe { sys::cuMemcpyDtoHAsync_v2(target.address(), source.address, words * WORD, self.0) }
-            .result()
+        unsafe { sys::cuMemcpyDtoHAsync_v2(target.address(), source.address, words * WORD, self.0) }.result()
     }
 
     /// Launch `function` of a module.
@@ -199,9 +196,7 @@ impl Stream {
         arguments: &mut [*mut c_void],
     ) -> Result<(), DriverError> {
         // SAFETY: the driver copies the arguments before it returns; the rest is the caller's word.
-        unsafe {
-            result::launch_kernel(function, (grid, 1, 1), (block, 1, 1), 0, self.0, arguments)
-        }
+        unsafe { result::launch_kernel(function, (grid, 1, 1), (block, 1, 1), 0, self.0, arguments) }
     }
 }
 
@@ -225,8 +220,7 @@ impl Module {
 
     /// One of its kernels. It must not be used after the module is gone.
     pub fn function(&self, name: &str) -> Result<sys::CUfunction, DriverError> {
-        let name =
-            CString::new(name).map_err(|_| DriverError(sys::CUresult::CUDA_ERROR_INVALID_VALUE))?;
+        let name = CString::new(name).map_err(|_| DriverError(sys::CUresult::CUDA_ERROR_INVALID_VALUE))?;
         // SAFETY: the module is loaded.
         unsafe { result::module::get_function(self.0, name) }
     }
@@ -247,9 +241,7 @@ pub(super) fn parameter_sizes(function: sys::CUfunction) -> Vec<usize> {
         let (mut offset, mut size) = (0usize, 0usize);
         // SAFETY: the function's module is loaded, the pointers are to live integers; past the last parameter the
         // driver answers with an error.
-        match unsafe { sys::cuFuncGetParamInfo(function, sizes.len(), &mut offset, &mut size) }
-            .result()
-        {
+        match unsafe { sys::cuFuncGetParamInfo(function, sizes.len(), &mut offset, &mut size) }.result() {
             Ok(()) => sizes.push(size),
             Err(_) => return sizes,
         }

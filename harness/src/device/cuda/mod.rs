@@ -10,6 +10,7 @@ mod driver;
 mod memory;
 mod session;
 
-pub use cards::{Card, ComputeMode};
+pub use cards::Card;
 pub use device::CudaDevice;
-pub use driver::{Driver, cuda_version};
+use driver::Driver;
+pub use driver::cuda_version;

@@ -72,9 +72,8 @@ impl CudaSession {
         let mut buffers = Vec::new();
         for buffer in &setup.buffers {
             let words = DeviceWords::new(buffer.words).map_err(|error| {
-                let free = result::mem_get_info().map_or(String::new(), |(free, _)| {
-                    format!(", {free} bytes are free")
-                });
+                let free = result::mem_get_info()
+                    .map_or(String::new(), |(free, _)| format!(", {free} bytes are free"));
                 let what = format!(
                     "allocating {} bytes for buffer `{}`{free},",
                     buffer.words * 4,
@@ -134,8 +133,7 @@ impl CudaSession {
 
     /// Pinned memory of at least `words` words: a spare one, or a new one.
     fn pinned(&mut self, words: usize) -> Result<PinnedWords, DeviceError> {
-        let fits =
-            |spare: &PinnedWords| spare.capacity >= words && spare.capacity / 4 <= words.max(1024);
+        let fits = |spare: &PinnedWords| spare.capacity >= words && spare.capacity / 4 <= words.max(1024);
         match self.spare_words.iter().position(fits) {
             Some(index) => Ok(self.spare_words.swap_remove(index)),
             None => self.context.check(
@@ -169,10 +167,8 @@ impl CudaSession {
                 self.kernel
             )));
         }
-        let mut pointers: Vec<*mut c_void> = values
-            .iter_mut()
-            .map(|value| value.as_mut_ptr().cast())
-            .collect();
+        let mut pointers: Vec<*mut c_void> =
+            values.iter_mut().map(|value| value.as_mut_ptr().cast()).collect();
         // SAFETY: each pointer is to a value of its parameter's size (checked above where the driver tells, else the
         // family's word), and the family's workload vouches for the sizes of its buffers.
         let outcome = unsafe {
@@ -196,21 +192,15 @@ impl CudaSession {
                 batch.uploads.push(pinned);
                 self.context.check("uploading", outcome)
             }
-            Step::Clear {
-                buffer,
-                words,
-                value,
-            } => {
+            Step::Clear { buffer, words, value } => {
                 let outcome = self.stream.fill(self.buffer(buffer, words)?, words, value);
                 self.context.check("clearing a buffer", outcome)
             }
             Step::Launch(launch) => {
                 let (start, end) = (self.event()?, self.event()?);
-                self.context
-                    .check("cuEventRecord", start.record(&self.stream))?;
+                self.context.check("cuEventRecord", start.record(&self.stream))?;
                 self.launch(&launch)?;
-                self.context
-                    .check("cuEventRecord", end.record(&self.stream))?;
+                self.context.check("cuEventRecord", end.record(&self.stream))?;
                 batch.launches.push((start, end));
                 Ok(())
             }
@@ -218,10 +208,7 @@ impl CudaSession {
                 self.buffer(buffer, words)?;
                 let pinned = self.pinned(words)?;
                 // SAFETY: it is kept in `batch.downloads`, untouched, until the batch is done.
-                let outcome = unsafe {
-                    self.stream
-                        .download(&pinned, self.buffer(buffer, words)?, words)
-                };
+                let outcome = unsafe { self.stream.download(&pinned, self.buffer(buffer, words)?, words) };
                 batch.downloads.push((pinned, words));
                 self.context.check("downloading", outcome)
             }
@@ -238,8 +225,7 @@ impl CudaSession {
 
 /// Words as the start of an array of 64-bit words: aligned for any structure of words.
 fn packed(words: &[u32]) -> Vec<u64> {
-    let pair =
-        |pair: &[u32]| u64::from(pair[0]) | u64::from(pair.get(1).copied().unwrap_or(0)) << 32;
+    let pair = |pair: &[u32]| u64::from(pair[0]) | u64::from(pair.get(1).copied().unwrap_or(0)) << 32;
     // One at least, so that an empty structure has an address too.
     words
         .chunks(2)
@@ -284,10 +270,7 @@ impl Session for CudaSession {
         };
         self.context.make_current()?;
         let waited = batch.done.wait();
-        if let Err(error) = self
-            .context
-            .check(&format!("kernel {}", self.kernel), waited)
-        {
+        if let Err(error) = self.context.check(&format!("kernel {}", self.kernel), waited) {
             return Err(self.failed(error));
         }
         let Some(batch) = self.in_flight.pop_front() else {
@@ -306,12 +289,8 @@ impl Session for CudaSession {
             .map(|(pinned, words)| unsafe { pinned.read(*words) }.to_vec())
             .collect();
         self.spare_events.push(batch.done);
-        self.spare_events.extend(
-            batch
-                .launches
-                .into_iter()
-                .flat_map(|(start, end)| [start, end]),
-        );
+        self.spare_events
+            .extend(batch.launches.into_iter().flat_map(|(start, end)| [start, end]));
         self.spare_words.extend(
             batch
                 .downloads
