@@ -73,9 +73,5 @@ pub fn decode_hex(text: &str) -> Result<Vec<u8>, HexError> {
 
 /// Bytes as lower-case hex text.
 pub fn encode_hex(bytes: impl AsRef<[u8]>) -> String {
-    bytes
-        .as_ref()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    bytes.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -25,9 +25,7 @@ pub use check::{CheckError, CheckReport, check};
 pub use columns::{Column, Row};
 pub use fault::Fault;
 pub use hex::{Hex32, HexError, decode_hex, encode_hex};
-pub use manifest::{
-    Build, Device, FileEntry, Gpu, Host, Manifest, SCHEMA, Status, TrialPlan, VariantEntry,
-};
+pub use manifest::{Build, Device, FileEntry, Gpu, Host, Manifest, SCHEMA, Status, TrialPlan, VariantEntry};
 pub use record::{MANIFEST, Record, RecordError, RecordWriter};
 pub use summary::{InvalidTrial, Summary, family, is_control, summarise};
 pub use table::{Align, Table, TableColumn, summary_table};

@@ -10,8 +10,7 @@ use std::{
 use sha2::{Digest, Sha256};
 
 use crate::{
-    Fault, FileEntry, Manifest, Row, SCHEMA, Status, decode_rows, encode_hex, encode_rows,
-    utc_rfc3339,
+    Fault, FileEntry, Manifest, Row, SCHEMA, Status, decode_rows, encode_hex, encode_rows, utc_rfc3339,
 };
 
 /// The manifest's file name.
@@ -257,10 +256,7 @@ fn parse_manifest(text: &[u8]) -> Result<Manifest, Fault> {
 
 /// Whether a name can only mean a file in the record's own folder.
 fn is_plain_name(name: &str) -> bool {
-    !name.is_empty()
-        && !name.starts_with('.')
-        && !name.contains(['/', '\\', '\0'])
-        && name != MANIFEST
+    !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\', '\0']) && name != MANIFEST
 }
 
 /// The names of everything in a record's folder, sorted.

@@ -6,12 +6,7 @@
 /// The chaining value in front of the first block, as A, B, C, D.
 pub(crate) const INITIAL: [u32; 4] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476];
 
-const SHIFTS: [[u32; 4]; 4] = [
-    [7, 12, 17, 22],
-    [5, 9, 14, 20],
-    [4, 11, 16, 23],
-    [6, 10, 15, 21],
-];
+const SHIFTS: [[u32; 4]; 4] = [[7, 12, 17, 22], [5, 9, 14, 20], [4, 11, 16, 23], [6, 10, 15, 21]];
 
 /// The constant of step `t`: the first 32 bits after the point of |sin(t + 1)|.
 fn constant(t: usize) -> u32 {
@@ -92,12 +87,7 @@ pub(crate) fn last_block(words: [u32; 13], blocks_in_front: u64) -> [u32; 16] {
 /// The words of a 64-byte block.
 pub(crate) fn block_words(block: &[u8; 64]) -> [u32; 16] {
     std::array::from_fn(|i| {
-        u32::from_le_bytes([
-            block[4 * i],
-            block[4 * i + 1],
-            block[4 * i + 2],
-            block[4 * i + 3],
-        ])
+        u32::from_le_bytes([block[4 * i], block[4 * i + 1], block[4 * i + 2], block[4 * i + 3]])
     })
 }
 

@@ -127,10 +127,7 @@ impl Estimate {
                 spread: None,
             }));
         }
-        let squares: f64 = values
-            .iter()
-            .map(|value| (value - mean) * (value - mean))
-            .sum();
+        let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
         let sd = finite(
             "the trials' standard deviation",
             (squares / (n - 1) as f64).sqrt(),
@@ -230,14 +227,10 @@ pub fn poisson_two_sided(observed: u64, expected: f64) -> Result<f64, StatsError
     };
     if expected > NORMAL_ABOVE {
         let distance = ((observed as f64 - expected).abs() - 0.5).max(0.0);
-        return Ok(four_digits(
-            erfc(distance / (2.0 * expected).sqrt()).min(1.0),
-        ));
+        return Ok(four_digits(erfc(distance / (2.0 * expected).sqrt()).min(1.0)));
     }
     let at_most = poisson.cdf(observed);
-    let at_least = observed
-        .checked_sub(1)
-        .map_or(1.0, |below| poisson.sf(below));
+    let at_least = observed.checked_sub(1).map_or(1.0, |below| poisson.sf(below));
     let p = finite("the p-value", (2.0 * at_most.min(at_least)).min(1.0))?;
     Ok(four_digits(p))
 }

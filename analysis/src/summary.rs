@@ -63,8 +63,7 @@ pub fn summarise(runs: &[RunRow], baselines: &[String]) -> Result<Summary, Stats
         .iter()
         .map(|((device, family, _, label), trials)| {
             let baseline = baseline_of(label);
-            let reference =
-                baseline.and_then(|baseline| groups.get(&(*device, *family, false, baseline)));
+            let reference = baseline.and_then(|baseline| groups.get(&(*device, *family, false, baseline)));
             summary_row(trials, baseline, reference.map_or(&[], Vec::as_slice))
         })
         .collect::<Result<_, _>>()?;
@@ -74,10 +73,7 @@ pub fn summarise(runs: &[RunRow], baselines: &[String]) -> Result<Summary, Stats
         .map(|run| InvalidTrial {
             trial: run.trial,
             variant: run.variant.clone(),
-            reason: run
-                .reason
-                .clone()
-                .unwrap_or_else(|| "no reason given".into()),
+            reason: run.reason.clone().unwrap_or_else(|| "no reason given".into()),
         })
         .collect();
     Ok(Summary { rows, invalid })
@@ -95,12 +91,7 @@ fn summary_row(
         .filter(|run| run.verdict == Verdict::Valid)
         .collect();
     let estimate = |value: fn(&RunRow) -> Option<f64>| {
-        Estimate::of(
-            &valid
-                .iter()
-                .filter_map(|run| value(run))
-                .collect::<Vec<_>>(),
-        )
+        Estimate::of(&valid.iter().filter_map(|run| value(run)).collect::<Vec<_>>())
     };
     let mean = |value| Ok(estimate(value)?.map(|estimate| estimate.mean));
     let ratio = |value| ratio_by_round(&valid, baseline_trials, value);
@@ -129,14 +120,8 @@ fn summary_row(
     };
 
     Ok(SummaryRow {
-        variant: trials
-            .first()
-            .map(|run| run.variant.clone())
-            .unwrap_or_default(),
-        device: trials
-            .first()
-            .map(|run| run.device.clone())
-            .unwrap_or_default(),
+        variant: trials.first().map(|run| run.variant.clone()).unwrap_or_default(),
+        device: trials.first().map(|run| run.device.clone()).unwrap_or_default(),
         n: count(valid.len()),
         n_invalid: count(trials.len() - valid.len()),
         rate_units_per_s_mean: rate.map(|rate| rate.mean),

@@ -44,17 +44,12 @@ impl fmt::Display for Table {
             unit => format!("{} [{unit}]", column.name),
         };
         let headings: Vec<String> = self.columns.iter().map(heading).collect();
-        let cell = |row: &[String], i: usize| {
-            row.get(i)
-                .map_or(String::new(), |cell| cell.replace('|', "\\|"))
-        };
+        let cell =
+            |row: &[String], i: usize| row.get(i).map_or(String::new(), |cell| cell.replace('|', "\\|"));
         let widths: Vec<usize> = (0..headings.len())
             .map(|i| {
                 let cells = self.rows.iter().map(|row| cell(row, i).chars().count());
-                cells
-                    .chain([headings[i].chars().count(), 3])
-                    .max()
-                    .unwrap_or(3)
+                cells.chain([headings[i].chars().count(), 3]).max().unwrap_or(3)
             })
             .collect();
         let line = |f: &mut fmt::Formatter<'_>, row: &[String]| {
@@ -140,10 +135,7 @@ pub fn summary_table(summary: &Summary) -> Table {
         align: Align::Right,
     };
 
-    let with_energy = summary
-        .rows
-        .iter()
-        .any(|row| row.units_per_joule_mean.is_some());
+    let with_energy = summary.rows.iter().any(|row| row.units_per_joule_mean.is_some());
     let mut columns = COLUMNS.to_vec();
     columns.extend(with_energy.then_some(PER_JOULE));
     let rows = summary
@@ -242,7 +234,9 @@ fn notes(summary: &Summary) -> Vec<String> {
     .flatten()
     .collect();
     if summary.rows.iter().any(|row| is_control(&row.variant)) {
-        notes.push("The A/A control is the baseline measured again: its ratio shows the noise of this run.".into());
+        notes.push(
+            "The A/A control is the baseline measured again: its ratio shows the noise of this run.".into(),
+        );
     }
     notes.extend(summary.invalid.iter().map(|trial| {
         format!(

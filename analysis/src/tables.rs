@@ -13,8 +13,7 @@ pub fn encode_rows<R: Row>(rows: &[R]) -> Result<Vec<u8>, Fault> {
         .delimiter(delimiter::<R>())
         .has_headers(false)
         .from_writer(Vec::new());
-    let unwritable =
-        |error: csv::Error| Fault::file(R::FILE, format!("a row cannot be written: {error}"));
+    let unwritable = |error: csv::Error| Fault::file(R::FILE, format!("a row cannot be written: {error}"));
     writer
         .write_record(R::COLUMNS.iter().map(|column| column.name))
         .map_err(unwritable)?;
@@ -57,18 +56,13 @@ pub fn decode_rows<R: Row>(text: &[u8]) -> Result<Vec<R>, Fault> {
 
 /// A table's fields as they are written, without its header, which must be the row type's.
 pub(crate) fn raw_records<R: Row>(text: &[u8]) -> Result<Vec<StringRecord>, Fault> {
-    let mut reader = ReaderBuilder::new()
-        .delimiter(delimiter::<R>())
-        .from_reader(text);
+    let mut reader = ReaderBuilder::new().delimiter(delimiter::<R>()).from_reader(text);
     let unreadable = |error: csv::Error| match error.position() {
         Some(position) => Fault::line(R::FILE, position.line(), error.to_string()),
         None => Fault::file(R::FILE, error.to_string()),
     };
     let header = reader.headers().map_err(unreadable)?;
-    if !header
-        .iter()
-        .eq(R::COLUMNS.iter().map(|column| column.name))
-    {
+    if !header.iter().eq(R::COLUMNS.iter().map(|column| column.name)) {
         let expected: Vec<_> = R::COLUMNS.iter().map(|column| column.name).collect();
         return Err(Fault::line(
             R::FILE,
@@ -88,11 +82,7 @@ pub(crate) fn line(fields: &StringRecord) -> u64 {
 }
 
 fn delimiter<R: Row>() -> u8 {
-    if R::FILE.ends_with(".tsv") {
-        b'\t'
-    } else {
-        b','
-    }
+    if R::FILE.ends_with(".tsv") { b'\t' } else { b',' }
 }
 
 fn in_field<R: Row>(line: u64, error: &csv::Error) -> Fault {

@@ -15,14 +15,11 @@ pub fn utc_stamp(at: SystemTime) -> String {
 
 /// Year, month, day and hour, minute, second, by Howard Hinnant's `civil_from_days`.
 fn civil(at: SystemTime) -> ([u64; 3], [u64; 3]) {
-    let seconds = at
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| since.as_secs());
+    let seconds = at.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     // Days since 0000-03-01: a leap day then ends its year, and 400 years are always 146,097 days.
     let days = seconds / 86_400 + 719_468;
     let (era, day_of_era) = (days / 146_097, days % 146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let month_from_march = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;

@@ -7,8 +7,8 @@ use std::time::SystemTime;
 use anyhow::Context;
 use assay_analysis::rows::{BaseRow, HitRow, ValidationRow};
 use assay_analysis::{
-    Build, Device as DeviceEntry, Gpu, Hex32, Manifest, RecordWriter, Status, TrialPlan, VariantEntry, encode_hex,
-    utc_rfc3339, utc_stamp,
+    Build, Device as DeviceEntry, Gpu, Hex32, Manifest, RecordWriter, Status, TrialPlan, VariantEntry,
+    encode_hex, utc_rfc3339, utc_stamp,
 };
 use assay_kernels::family::{self, BaseWords};
 use assay_kernels::workload::Hit;
@@ -73,11 +73,17 @@ impl Book {
     /// Note the device and the trial plan.
     pub fn note_device(&mut self, info: &DeviceInfo, plan: Option<TrialPlan>) {
         let manifest = self.writer.manifest_mut();
-        manifest.devices = vec![DeviceEntry { label: info.id.clone(), description: info.name.clone() }];
+        manifest.devices = vec![DeviceEntry {
+            label: info.id.clone(),
+            description: info.name.clone(),
+        }];
         manifest.gpu = info.gpu.as_ref().map(|gpu| Gpu {
             name: Some(info.name.clone()),
             uuid: Some(gpu.uuid.clone()),
-            compute_capability: Some(format!("{}.{}", gpu.compute_capability.0, gpu.compute_capability.1)),
+            compute_capability: Some(format!(
+                "{}.{}",
+                gpu.compute_capability.0, gpu.compute_capability.1
+            )),
             sms: Some(gpu.multiprocessors),
             memory_bytes: Some(gpu.memory_bytes),
             ..Gpu::default()
@@ -96,12 +102,20 @@ impl Book {
             let options = selected.variant.options();
             manifest.variants.push(VariantEntry {
                 label,
-                options: options.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),
+                options: options
+                    .into_iter()
+                    .map(|(key, value)| (key.to_owned(), value))
+                    .collect(),
                 source_sha256: build.source_sha256.clone(),
                 cubin_sha256: build.cubin_sha256.clone(),
                 registers: build.registers,
                 spill_bytes: build.spills,
-                not_applicable: selected.variant.not_applicable(info.kind).into_iter().map(str::to_owned).collect(),
+                not_applicable: selected
+                    .variant
+                    .not_applicable(info.kind)
+                    .into_iter()
+                    .map(str::to_owned)
+                    .collect(),
             });
         }
     }
@@ -122,7 +136,9 @@ impl Book {
         let number = self.bases.len() as u64;
         let word = |name: &str| {
             let found = base.words.iter().find(|(known, _)| known == name);
-            found.map(|(_, word)| Hex32(*word)).with_context(|| format!("base {} has no {name}", base.id))
+            found
+                .map(|(_, word)| Hex32(*word))
+                .with_context(|| format!("base {} has no {name}", base.id))
         };
         let prefix_file = (!base.prefix.is_empty()).then(|| "prefix.bin".to_owned());
         if let Some(name) = &prefix_file {
@@ -177,16 +193,29 @@ impl Book {
     ///
     /// # Errors
     /// When a row names a base that is not among `bases`.
-    pub fn keep_candidates(&mut self, bases: &[BaseWords], rows: &[family::ValidationRow]) -> anyhow::Result<()> {
+    pub fn keep_candidates(
+        &mut self,
+        bases: &[BaseWords],
+        rows: &[family::ValidationRow],
+    ) -> anyhow::Result<()> {
         let mut numbers = HashMap::new();
         for base in bases {
             numbers.insert(base.id.as_str(), self.base_number(base)?);
         }
         for row in rows {
-            let base = *numbers.get(row.base.as_str()).with_context(|| format!("no base {}", row.base))?;
+            let base = *numbers
+                .get(row.base.as_str())
+                .with_context(|| format!("no base {}", row.base))?;
             if self.seen.insert((base, row.words, row.digest)) {
                 let [q9, m8, m9, m12] = row.words.map(Hex32);
-                self.candidates.push(ValidationRow { base, q9, m8, m9, m12, digest: encode_hex(row.digest) });
+                self.candidates.push(ValidationRow {
+                    base,
+                    q9,
+                    m8,
+                    m9,
+                    m12,
+                    digest: encode_hex(row.digest),
+                });
             }
         }
         Ok(())
@@ -218,4 +247,3 @@ impl Book {
         Ok(self.writer.finish(status)?)
     }
 }
-

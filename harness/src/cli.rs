@@ -3,8 +3,8 @@
 use clap::{Parser, Subcommand};
 
 use crate::command::{
-    BuildArgs, CheckArgs, CompletionsArgs, DevicesArgs, ManArgs, PipesArgs, RunArgs, SassArgs, SearchArgs, TrialArgs,
-    ValidateArgs, VariantsArgs, VariantsFlag,
+    BuildArgs, CheckArgs, CompletionsArgs, DevicesArgs, ManArgs, PipesArgs, RunArgs, SassArgs, SearchArgs,
+    TrialArgs, ValidateArgs, VariantsArgs, VariantsFlag,
 };
 
 /// Proves a GPU integer kernel right, then measures what it costs.
@@ -32,7 +32,10 @@ pub struct Cli {
 
 /// The commands.
 #[derive(Debug, Subcommand)]
-#[allow(missing_docs, reason = "clap takes the text for --help from the arguments' own documentation")]
+#[allow(
+    missing_docs,
+    reason = "clap takes the text for --help from the arguments' own documentation"
+)]
 pub enum Command {
     Devices(DevicesArgs),
     Variants(VariantsArgs),

@@ -55,7 +55,11 @@ pub fn code(error: &anyhow::Error) -> u8 {
             return 1;
         }
         if let Some(error) = cause.downcast_ref::<CheckError>() {
-            return if matches!(error, CheckError::NotARecord(_)) { 2 } else { 1 };
+            return if matches!(error, CheckError::NotARecord(_)) {
+                2
+            } else {
+                1
+            };
         }
         if cause.is::<RecordError>() {
             return 2;

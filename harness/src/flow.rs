@@ -30,7 +30,13 @@ pub struct Flow<'f, W: Workload + ?Sized> {
 impl<'f, W: Workload + ?Sized> Flow<'f, W> {
     /// `next` is the index of the next batch; it outlives the flow, so that a later one goes on from there.
     pub fn new(session: &'f mut dyn Session, workload: &'f mut W, next: &'f mut u64) -> Flow<'f, W> {
-        Flow { session, workload, next, in_flight: 0, exhausted: false }
+        Flow {
+            session,
+            workload,
+            next,
+            in_flight: 0,
+            exhausted: false,
+        }
     }
 
     /// The next batch's confirmed yield with its time on the device, or `None` when nothing is in flight any more.

@@ -13,12 +13,18 @@ pub struct Progress {
 impl Progress {
     /// Shown if stderr is a terminal.
     pub fn new() -> Progress {
-        Progress { shown: std::io::stderr().is_terminal() }
+        Progress {
+            shown: std::io::stderr().is_terminal(),
+        }
     }
 
     /// A bar that knows its length.
     pub fn bar(&self, what: &str, length: u64) -> Bar {
-        self.styled(what, Some(length), "{prefix} [{bar:24}] {pos}/{len}, {eta} left  {wide_msg}")
+        self.styled(
+            what,
+            Some(length),
+            "{prefix} [{bar:24}] {pos}/{len}, {eta} left  {wide_msg}",
+        )
     }
 
     /// A line without a length.
@@ -27,7 +33,11 @@ impl Progress {
     }
 
     fn styled(&self, what: &str, length: Option<u64>, template: &str) -> Bar {
-        let target = if self.shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let target = if self.shown {
+            ProgressDrawTarget::stderr()
+        } else {
+            ProgressDrawTarget::hidden()
+        };
         let bar = ProgressBar::with_draw_target(length, target);
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.progress_chars("=> "));

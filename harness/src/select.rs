@@ -37,7 +37,9 @@ impl Shelf {
     /// # Errors
     /// When there is none.
     pub fn find(flag: Option<&Path>) -> anyhow::Result<Shelf> {
-        let named = flag.map(Path::to_path_buf).or_else(|| env::var_os("ASSAY_VARIANTS").map(PathBuf::from));
+        let named = flag
+            .map(Path::to_path_buf)
+            .or_else(|| env::var_os("ASSAY_VARIANTS").map(PathBuf::from));
         if let Some(folder) = named {
             if folder.is_dir() {
                 return Ok(Shelf { folder });
@@ -45,14 +47,24 @@ impl Shelf {
             return Err(Usage(format!("{} is not a folder of variants", folder.display())).into());
         }
         let starts = [env::current_dir().ok(), env::current_exe().ok()];
-        let above = starts.iter().flatten().flat_map(|start| start.ancestors().map(|above| above.join("variants")));
+        let above = starts
+            .iter()
+            .flatten()
+            .flat_map(|start| start.ancestors().map(|above| above.join("variants")));
         above
             .into_iter()
-            .find(|folder| families().iter().any(|family| folder.join(family.name()).is_dir()))
+            .find(|folder| {
+                families()
+                    .iter()
+                    .any(|family| folder.join(family.name()).is_dir())
+            })
             .map(|folder| Shelf { folder })
             .ok_or_else(|| {
-                Usage("no folder variants/ above the working directory or the program: use --variants".to_owned())
-                    .into()
+                Usage(
+                    "no folder variants/ above the working directory or the program: use --variants"
+                        .to_owned(),
+                )
+                .into()
             })
     }
 
@@ -62,10 +74,13 @@ impl Shelf {
         if !folder.is_dir() {
             return Ok(Vec::new());
         }
-        let entries = fs::read_dir(&folder).with_context(|| format!("{} cannot be read", folder.display()))?;
+        let entries =
+            fs::read_dir(&folder).with_context(|| format!("{} cannot be read", folder.display()))?;
         let mut names = Vec::new();
         for entry in entries {
-            let path = entry.with_context(|| format!("{} cannot be read", folder.display()))?.path();
+            let path = entry
+                .with_context(|| format!("{} cannot be read", folder.display()))?
+                .path();
             if path.extension().is_some_and(|extension| extension == "toml")
                 && let Some(name) = path.file_stem().and_then(|name| name.to_str())
             {
@@ -84,19 +99,26 @@ impl Shelf {
             let named = family.name();
             Usage(match error.kind() {
                 std::io::ErrorKind::NotFound => {
-                    format!("{named}/{name}: there is no {}; {named} has {known}", path.display())
+                    format!(
+                        "{named}/{name}: there is no {}; {named} has {known}",
+                        path.display()
+                    )
                 }
                 _ => format!("{}: {error}", path.display()),
             })
         })?;
-        let variant =
-            family.variant(name, &text).map_err(|error| Usage(format!("{}: {error}", path.display())))?;
+        let variant = family
+            .variant(name, &text)
+            .map_err(|error| Usage(format!("{}: {error}", path.display())))?;
         Ok(Selected { family, variant })
     }
 
     /// Every variant of a family.
     fn all_of(&self, family: &'static dyn Family) -> anyhow::Result<Vec<Selected>> {
-        self.names(family)?.iter().map(|name| self.read(family, name)).collect()
+        self.names(family)?
+            .iter()
+            .map(|name| self.read(family, name))
+            .collect()
     }
 
     /// The variants that `selectors` name: a family, `FAMILY/NAME`, or a name that only one family has; all of
@@ -143,7 +165,10 @@ impl Shelf {
         match holders[..] {
             [family] => Ok(vec![self.read(family, selector)?]),
             [] => Err(unknown_family(selector).into()),
-            _ => Err(Usage(format!("`{selector}` is a variant of several families: write FAMILY/{selector}")).into()),
+            _ => Err(Usage(format!(
+                "`{selector}` is a variant of several families: write FAMILY/{selector}"
+            ))
+            .into()),
         }
     }
 }
@@ -152,21 +177,32 @@ impl Shelf {
 fn check_name(selector: &str, name: &str) -> Result<(), Usage> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if name.is_empty() || !name.chars().all(plain) || name.starts_with('.') {
-        return Err(Usage(format!("`{selector}` names no variant: use FAMILY, FAMILY/NAME or NAME")));
+        return Err(Usage(format!(
+            "`{selector}` names no variant: use FAMILY, FAMILY/NAME or NAME"
+        )));
     }
     Ok(())
 }
 
 fn unknown_family(name: &str) -> Usage {
     let known: Vec<&str> = families().iter().map(|family| family.name()).collect();
-    Usage(format!("`{name}` is neither a family nor a variant; families: {}", known.join(", ")))
+    Usage(format!(
+        "`{name}` is neither a family nor a variant; families: {}",
+        known.join(", ")
+    ))
 }
 
 /// Sorts v2 before v10.
 fn natural_key(name: &str) -> (String, u64, String) {
     let digits = name.find(|c: char| c.is_ascii_digit()).unwrap_or(name.len());
-    let end = name[digits..].find(|c: char| !c.is_ascii_digit()).map_or(name.len(), |end| digits + end);
-    (name[..digits].to_owned(), name[digits..end].parse().unwrap_or(0), name[end..].to_owned())
+    let end = name[digits..]
+        .find(|c: char| !c.is_ascii_digit())
+        .map_or(name.len(), |end| digits + end);
+    (
+        name[..digits].to_owned(),
+        name[digits..end].parse().unwrap_or(0),
+        name[end..].to_owned(),
+    )
 }
 
 #[cfg(test)]

@@ -35,7 +35,11 @@ impl Isa {
 
     /// The widest one that this processor has.
     pub fn best() -> Isa {
-        Isa::ALL.into_iter().rev().find(|isa| isa.available()).unwrap_or(Isa::Plain)
+        Isa::ALL
+            .into_iter()
+            .rev()
+            .find(|isa| isa.available())
+            .unwrap_or(Isa::Plain)
     }
 
     /// Its name on the command line.

@@ -120,7 +120,9 @@ pub type Outputs = Vec<Vec<u32>>;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
     /// More hits than the buffer holds: some are lost, so none counts.
-    #[error("{found} hits in a buffer for {capacity}: the batch is rejected, raise the capacity or narrow the test")]
+    #[error(
+        "{found} hits in a buffer for {capacity}: the batch is rejected, raise the capacity or narrow the test"
+    )]
     Overflow {
         /// How many the kernel counted.
         found: u64,

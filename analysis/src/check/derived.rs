@@ -20,28 +20,21 @@ pub(super) fn check_runs(record: &Record) -> Result<Option<Vec<RunRow>>, RecordE
     let mut trials = BTreeSet::new();
     for (row, fields) in rows.iter().zip(raw_records::<RunRow>(&text)?) {
         if !trials.insert(row.trial) {
-            return Err(
-                Fault::field(RunRow::FILE, line(&fields), "trial", "is given twice").into(),
-            );
+            return Err(Fault::field(RunRow::FILE, line(&fields), "trial", "is given twice").into());
         }
         if row.verdict == Verdict::Invalid && row.reason.is_none() {
             let problem = "is empty, but an invalid trial should say why";
             return Err(Fault::field(RunRow::FILE, line(&fields), "reason", problem).into());
         }
         let row = row.clone().with_derived();
-        derived.push(
-            row.map_err(|error| Fault::line(RunRow::FILE, line(&fields), error.to_string()))?,
-        );
+        derived.push(row.map_err(|error| Fault::line(RunRow::FILE, line(&fields), error.to_string()))?);
     }
     compare(&text, &derived)?;
     Ok(Some(rows))
 }
 
 /// Checks summary.csv against the trials and returns its number of rows, 0 if there is none.
-pub(super) fn check_summary(
-    record: &Record,
-    runs: Option<&[RunRow]>,
-) -> Result<usize, RecordError> {
+pub(super) fn check_summary(record: &Record, runs: Option<&[RunRow]>) -> Result<usize, RecordError> {
     let Some(text) = record.read_file(SummaryRow::FILE)? else {
         return Ok(0);
     };
@@ -68,19 +61,14 @@ fn compare<R: Row>(text: &[u8], rows: &[R]) -> Result<(), Fault> {
     if written.len() != expected.len() {
         return Err(Fault::file(
             R::FILE,
-            format!(
-                "has {} rows, but should have {}",
-                written.len(),
-                expected.len()
-            ),
+            format!("has {} rows, but should have {}", written.len(), expected.len()),
         ));
     }
     for (written, expected) in written.iter().zip(&expected) {
         for ((column, got), right) in R::COLUMNS.iter().zip(written).zip(expected) {
             if got != right {
-                let problem = format!(
-                    "is `{got}`, but `{right}` follows from the columns it is derived from"
-                );
+                let problem =
+                    format!("is `{got}`, but `{right}` follows from the columns it is derived from");
                 return Err(Fault::field(R::FILE, line(written), column.name, problem));
             }
         }

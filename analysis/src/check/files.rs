@@ -22,18 +22,12 @@ pub(super) fn check(record: &Record) -> Result<usize, RecordError> {
             return Err(Fault::file(name, format!("is listed in {MANIFEST} but missing")).into());
         }
         let path = record.dir().join(name);
-        if !path
-            .symlink_metadata()
-            .is_ok_and(|metadata| metadata.is_file())
-        {
+        if !path.symlink_metadata().is_ok_and(|metadata| metadata.is_file()) {
             return Err(Fault::file(name, "should be a plain file").into());
         }
         let got = file_entry(&path)?;
         if got.size != expected.size {
-            let problem = format!(
-                "has {} bytes, but {MANIFEST} lists {}",
-                got.size, expected.size
-            );
+            let problem = format!("has {} bytes, but {MANIFEST} lists {}", got.size, expected.size);
             return Err(Fault::file(name, problem).into());
         }
         if got.sha256 != expected.sha256 {

@@ -29,11 +29,8 @@ pub(super) fn check(record: &Record, runs: Option<&[RunRow]>) -> Result<Messages
             None => Ok(()),
         }
     })?;
-    let variants: Option<BTreeMap<u32, &str>> = runs.map(|runs| {
-        runs.iter()
-            .map(|run| (run.trial, run.variant.as_str()))
-            .collect()
-    });
+    let variants: Option<BTreeMap<u32, &str>> =
+        runs.map(|runs| runs.iter().map(|run| (run.trial, run.variant.as_str())).collect());
     let hits = for_each(record, |hit: &HitRow, at| {
         if let (Some(trial), Some(variants)) = (hit.trial, &variants) {
             let variant = variants.get(&trial).ok_or_else(|| {
@@ -79,11 +76,7 @@ impl At {
         }
         Err(self.fault(
             column,
-            format!(
-                "is {}, but should be {}",
-                got.to_string(),
-                right.to_string()
-            ),
+            format!("is {}, but should be {}", got.to_string(), right.to_string()),
         ))
     }
 }
@@ -147,19 +140,12 @@ fn check_prefix(
                 let chain = blocks
                     .iter()
                     .fold(INITIAL, |chain, block| compress(chain, &block_words(block)));
-                *known
-                    .entry(name.clone())
-                    .or_insert((blocks.len() as u64, chain))
+                *known.entry(name.clone()).or_insert((blocks.len() as u64, chain))
             }
         },
     };
     at.expect("prefix_blocks", base.prefix_blocks, blocks)?;
-    let words = [
-        ("a0", base.a0),
-        ("b0", base.b0),
-        ("c0", base.c0),
-        ("d0", base.d0),
-    ];
+    let words = [("a0", base.a0), ("b0", base.b0), ("c0", base.c0), ("d0", base.d0)];
     for ((column, got), right) in words.into_iter().zip(chain) {
         at.expect(column, got, Hex32(right))?;
     }
@@ -170,8 +156,8 @@ fn check_prefix(
 fn candidate(base: &BaseRow, q9: Hex32) -> ([u32; 4], [u32; 13]) {
     let chain = [base.a0, base.b0, base.c0, base.d0].map(|word| word.0);
     let outputs = [
-        base.q1, base.q2, base.q3, base.q4, base.q5, base.q6, base.q7, base.q8, q9, base.q10,
-        base.q11, base.q12, base.q13,
+        base.q1, base.q2, base.q3, base.q4, base.q5, base.q6, base.q7, base.q8, q9, base.q10, base.q11,
+        base.q12, base.q13,
     ];
     (chain, message_words(chain, outputs.map(|word| word.0)))
 }
@@ -189,8 +175,7 @@ fn check_candidate(row: &ValidationRow, base: &BaseRow, at: At) -> Result<(), Fa
 }
 
 fn check_hit(hit: &HitRow, base: Option<&BaseRow>, at: At) -> Result<(), Fault> {
-    let message =
-        decode_hex(&hit.message_hex).map_err(|error| at.fault("message_hex", error.to_string()))?;
+    let message = decode_hex(&hit.message_hex).map_err(|error| at.fault("message_hex", error.to_string()))?;
     if message.len() % 64 != 52 {
         let problem = format!(
             "has {} bytes, but should have whole blocks of 64 and then 52",

@@ -55,8 +55,7 @@ pub fn check(dir: impl AsRef<Path>) -> Result<CheckReport, CheckError> {
     let record = Record::open(dir.as_ref())?;
     let manifest = record.manifest();
     if manifest.status == Status::Running {
-        let problem =
-            "status is `running`: the run never finished, so there are no hashes to check";
+        let problem = "status is `running`: the run never finished, so there are no hashes to check";
         return Err(Fault::file(MANIFEST, problem).into());
     }
     let files = files::check(&record)?;

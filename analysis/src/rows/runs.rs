@@ -115,23 +115,13 @@ impl RunRow {
         self.hits_expected = self
             .hit_bits
             .map(|bits| self.units as f64 / 2f64.powi(bits.min(1023) as i32));
-        self.energy_gap_fraction =
-            over(self.energy_integral_j, self.energy_j).map(|ratio| ratio - 1.0);
+        self.energy_gap_fraction = over(self.energy_integral_j, self.energy_j).map(|ratio| ratio - 1.0);
         self.power_w = over(self.energy_j, self.energy_s);
         self.units_per_joule = over(Some(rate), self.power_w);
-        let above_idle = self
-            .power_w
-            .zip(self.idle_w)
-            .map(|(power, idle)| power - idle);
+        let above_idle = self.power_w.zip(self.idle_w).map(|(power, idle)| power - idle);
         self.units_per_joule_above_idle = over(Some(rate), above_idle);
-        let clocks = self
-            .in_kernel_clock_mhz
-            .or(self.sm_clock_mhz_mean)
-            .zip(self.sms);
-        self.units_per_clock_per_sm = over(
-            Some(rate),
-            clocks.map(|(mhz, sms)| mhz * 1e6 * f64::from(sms)),
-        );
+        let clocks = self.in_kernel_clock_mhz.or(self.sm_clock_mhz_mean).zip(self.sms);
+        self.units_per_clock_per_sm = over(Some(rate), clocks.map(|(mhz, sms)| mhz * 1e6 * f64::from(sms)));
         Ok(self)
     }
 }

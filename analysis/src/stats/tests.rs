@@ -174,9 +174,5 @@ fn no_count_is_too_large_for_a_p_value() {
     }
     // 2 standard deviations off on either side of the change of method: 0.0455.
     close(poisson_two_sided(100_020_000, 1e8).unwrap(), 0.0455, 2e-3);
-    close(
-        poisson_two_sided(100_020_001, 1e8 + 1.0).unwrap(),
-        0.0455,
-        1e-3,
-    );
+    close(poisson_two_sided(100_020_001, 1e8 + 1.0).unwrap(), 0.0455, 1e-3);
 }

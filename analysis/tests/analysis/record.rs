@@ -122,10 +122,7 @@ fn a_missing_and_an_extra_file_are_named() {
         "report.md: is listed in manifest.json but missing"
     );
     fs::create_dir(dir.path().join("report.md")).unwrap();
-    assert_eq!(
-        fault(dir.path()).to_string(),
-        "report.md: should be a plain file"
-    );
+    assert_eq!(fault(dir.path()).to_string(), "report.md: should be a plain file");
 }
 
 #[test]
@@ -327,16 +324,10 @@ fn what_is_no_record_is_told_apart_from_a_bad_one() {
 fn a_record_starts_only_in_a_fresh_folder() {
     let dir = whole();
     let create = |path: &Path| RecordWriter::create(path, sample::manifest()).map(|_| ());
-    assert!(matches!(
-        create(dir.path()),
-        Err(RecordError::HoldsRecord { .. })
-    ));
+    assert!(matches!(create(dir.path()), Err(RecordError::HoldsRecord { .. })));
     let dir = tempdir().unwrap();
     fs::write(dir.path().join("x"), "").unwrap();
-    assert!(matches!(
-        create(dir.path()),
-        Err(RecordError::NotEmpty { .. })
-    ));
+    assert!(matches!(create(dir.path()), Err(RecordError::NotEmpty { .. })));
     assert!(matches!(
         create(&dir.path().join("x")),
         Err(RecordError::Unwritable { .. })

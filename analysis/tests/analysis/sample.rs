@@ -71,22 +71,11 @@ pub fn runs() -> Vec<RunRow> {
                 in_kernel_clock_mhz: Some(1_979.0 + f64::from(position)),
                 sms: Some(132),
                 temperature_c_mean: Some(52.5),
-                throttle_reasons: Some(
-                    if thermal {
-                        "sw_thermal_slowdown"
-                    } else {
-                        "none"
-                    }
-                    .into(),
-                ),
+                throttle_reasons: Some(if thermal { "sw_thermal_slowdown" } else { "none" }.into()),
                 power_samples: Some(99),
                 power_overruns: Some(0),
                 power_repeats: Some(1),
-                verdict: if thermal {
-                    Verdict::Invalid
-                } else {
-                    Verdict::Valid
-                },
+                verdict: if thermal { Verdict::Invalid } else { Verdict::Valid },
                 reason: thermal.then(|| "thermal slowdown".into()),
                 ..Default::default()
             };

@@ -13,11 +13,7 @@ fn summary(runs: &[RunRow]) -> Summary {
 }
 
 fn row<'a>(summary: &'a Summary, label: &str) -> &'a SummaryRow {
-    summary
-        .rows
-        .iter()
-        .find(|row| row.variant == label)
-        .unwrap()
+    summary.rows.iter().find(|row| row.variant == label).unwrap()
 }
 
 #[test]
@@ -30,10 +26,7 @@ fn only_valid_trials_count_and_the_others_are_listed() {
     let runs = sample::runs();
     let summary = summary(&runs);
     let invalid = &summary.invalid[0];
-    assert_eq!(
-        (invalid.trial, invalid.reason.as_str()),
-        (5, "thermal slowdown")
-    );
+    assert_eq!((invalid.trial, invalid.reason.as_str()), (5, "thermal slowdown"));
     let left_out = row(&summary, &invalid.variant);
     assert_eq!((left_out.n, left_out.n_invalid), (2, 1));
     let rates: Vec<f64> = runs
@@ -41,10 +34,7 @@ fn only_valid_trials_count_and_the_others_are_listed() {
         .filter(|run| run.variant == invalid.variant && run.verdict == Verdict::Valid)
         .map(|run| run.rate_units_per_s)
         .collect();
-    assert_eq!(
-        left_out.rate_units_per_s_mean,
-        Some((rates[0] + rates[1]) / 2.0)
-    );
+    assert_eq!(left_out.rate_units_per_s_mean, Some((rates[0] + rates[1]) / 2.0));
 }
 
 #[test]
@@ -76,11 +66,7 @@ fn another_family_has_no_ratio_to_this_baseline() {
     let summary = summary(&runs);
     let other = row(&summary, "crt-gemm/a");
     assert_eq!(
-        (
-            &other.baseline,
-            other.ratio_rounds,
-            other.ratio_to_baseline_mean
-        ),
+        (&other.baseline, other.ratio_rounds, other.ratio_to_baseline_mean),
         (&None, 0, None)
     );
 }
@@ -107,14 +93,10 @@ fn no_trial_and_one_trial_are_said_in_words() {
     runs[1].verdict = Verdict::Invalid;
     let summary = summary(&runs);
     let none = row(&summary, "md5-q9/v5");
-    assert_eq!(
-        (none.n, none.rate_units_per_s_mean, none.hits),
-        (0, None, None)
-    );
+    assert_eq!((none.n, none.rate_units_per_s_mean, none.hits), (0, None, None));
     let text = summary_table(&summary).to_string();
     assert!(
-        text.contains("No valid trial: md5-q9/v5.")
-            && text.contains("One trial, so no interval: md5-q9/v0."),
+        text.contains("No valid trial: md5-q9/v5.") && text.contains("One trial, so no interval: md5-q9/v0."),
         "{text}"
     );
     assert!(!text.contains("NaN"));

@@ -38,9 +38,27 @@ struct Document {
 /// # Errors
 /// When the folder is no record (exit code 2) or something in it is wrong (exit code 1).
 pub fn run(args: &CheckArgs, out: &mut dyn Write) -> anyhow::Result<()> {
-    let CheckReport { status, files, hits, candidates, trials, .. } = check(&args.dir)?;
+    let CheckReport {
+        status,
+        files,
+        hits,
+        candidates,
+        trials,
+        ..
+    } = check(&args.dir)?;
     if args.json {
-        print_json(out, &Document { schema: 1, ok: true, status, files, hits, candidates, trials })?;
+        print_json(
+            out,
+            &Document {
+                schema: 1,
+                ok: true,
+                status,
+                files,
+                hits,
+                candidates,
+                trials,
+            },
+        )?;
     } else {
         let word = match status {
             Status::Aborted => " It was aborted: what is there is whole.",

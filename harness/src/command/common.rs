@@ -16,7 +16,12 @@ use crate::toolchain::{ToolFlags, Toolchain};
 #[derive(Debug, Clone, clap::Args)]
 pub struct VariantsFlag {
     /// Folder of variant files [default: the nearest variants/ above the working folder or the program]
-    #[arg(long = "variants", value_name = "DIR", global = true, help_heading = "Global options")]
+    #[arg(
+        long = "variants",
+        value_name = "DIR",
+        global = true,
+        help_heading = "Global options"
+    )]
     pub folder: Option<PathBuf>,
 }
 
@@ -45,7 +50,11 @@ impl DeviceArgs {
         }
         let tools = Rc::new(Toolchain::of_process(&self.tools));
         let (device, reason) = choose(self.device, self.isa, &tools)?;
-        eprintln!("assay: on {} ({}), {reason}", device.info().id, device.info().name);
+        eprintln!(
+            "assay: on {} ({}), {reason}",
+            device.info().id,
+            device.info().name
+        );
         Ok(device)
     }
 }
@@ -77,7 +86,9 @@ pub fn print_json(out: &mut dyn Write, document: &impl serde::Serialize) -> io::
 /// When it is not a positive time below 1000 hours.
 pub fn duration(text: &str) -> Result<Duration, String> {
     let refusal = || format!("`{text}` is not a time: use 30s, 500ms, 2m or 1h, above zero and up to 1000h");
-    let digits = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+    let digits = text
+        .find(|c: char| !(c.is_ascii_digit() || c == '.'))
+        .unwrap_or(text.len());
     let number: f64 = text[..digits].parse().map_err(|_| refusal())?;
     let unit = match &text[digits..] {
         "" | "s" => 1.0,
@@ -87,7 +98,11 @@ pub fn duration(text: &str) -> Result<Duration, String> {
         _ => return Err(refusal()),
     };
     let seconds = number * unit;
-    if seconds >= 1e-3 && seconds <= 3_600_000.0 { Ok(Duration::from_secs_f64(seconds)) } else { Err(refusal()) }
+    if seconds >= 1e-3 && seconds <= 3_600_000.0 {
+        Ok(Duration::from_secs_f64(seconds))
+    } else {
+        Err(refusal())
+    }
 }
 
 #[cfg(test)]
@@ -101,7 +116,20 @@ mod tests {
         assert_eq!(duration("2"), Ok(Duration::from_secs(2)));
         assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
         assert_eq!(duration("1000h"), Ok(Duration::from_secs(3_600_000)));
-        for bad in ["0s", "", "s", "-1s", "1d", "nan", "inf", "1e9", "1001h", "0.0001ms", "1.2.3s", "9999999999999999999h"] {
+        for bad in [
+            "0s",
+            "",
+            "s",
+            "-1s",
+            "1d",
+            "nan",
+            "inf",
+            "1e9",
+            "1001h",
+            "0.0001ms",
+            "1.2.3s",
+            "9999999999999999999h",
+        ] {
             assert!(duration(bad).is_err(), "{bad:?}");
         }
     }

@@ -4,8 +4,10 @@ use std::io;
 
 use crate::cli::{Cli, Command};
 use crate::command::common::subjects;
-use crate::command::{build, check, completions, devices, pipes, run, sass, search, trial, validate, variants};
-use crate::device::{Cpu, Device, DeviceName, CudaDevice, DeviceInfo, Emulated};
+use crate::command::{
+    build, check, completions, devices, pipes, run, sass, search, trial, validate, variants,
+};
+use crate::device::{Cpu, CudaDevice, Device, DeviceInfo, DeviceName, Emulated};
 use crate::exit::{Outcome, Usage};
 use crate::select::Shelf;
 use crate::toolchain::Toolchain;
@@ -27,7 +29,12 @@ pub fn dispatch(cli: &Cli) -> anyhow::Result<Outcome> {
             let [one] = selected.as_slice() else {
                 return Err(Usage(format!("`{}` is a family: name one variant", args.variant)).into());
             };
-            build::run(args, &one.variant.source(), &Toolchain::of_process(&args.tools), out)?;
+            build::run(
+                args,
+                &one.variant.source(),
+                &Toolchain::of_process(&args.tools),
+                out,
+            )?;
         }
         Command::Validate(args) => return validate::run(args, &shelf()?, out),
         Command::Sass(args) => {

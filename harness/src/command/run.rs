@@ -56,7 +56,11 @@ pub fn run(args: &RunArgs, shelf: &Shelf, out: &mut dyn Write) -> anyhow::Result
     let mut book = Book::open(args.out.clone(), "run", args.timing.seed)?;
     book.note_device(device.info(), None);
 
-    let plan = ValidationPlan { seed: args.timing.seed, device: device.info().kind, whole_base: false };
+    let plan = ValidationPlan {
+        seed: args.timing.seed,
+        device: device.info().kind,
+        whole_base: false,
+    };
     let validation = match validate(&selected, device.as_ref(), &plan, None, &mut book, &progress) {
         Ok(validation) => validation,
         Err(error) => {
@@ -72,12 +76,26 @@ pub fn run(args: &RunArgs, shelf: &Shelf, out: &mut dyn Write) -> anyhow::Result
     if !validation.ok() {
         eprintln!("assay: nothing is timed, since not every variant validated");
         let record = book.dir();
-        book.close(if validation.interrupted { Status::Aborted } else { Status::Failed })?;
+        book.close(if validation.interrupted {
+            Status::Aborted
+        } else {
+            Status::Failed
+        })?;
         if args.json {
             print_json(out, &Document::new(false, record, &[]))?;
         }
-        return Ok(if validation.interrupted { Outcome::Interrupted } else { Outcome::Wrong });
+        return Ok(if validation.interrupted {
+            Outcome::Interrupted
+        } else {
+            Outcome::Wrong
+        });
     }
-    let done = trials(&selected, device.as_ref(), &args.timing.request(), &mut book, &progress);
+    let done = trials(
+        &selected,
+        device.as_ref(),
+        &args.timing.request(),
+        &mut book,
+        &progress,
+    );
     conclude(done, book, args.json, out)
 }

@@ -32,7 +32,12 @@ pub struct SearchArgs {
     #[arg(long = "for", value_name = "TIME", value_parser = duration)]
     pub time: Option<Duration>,
     /// The variant to search with [default: md5-q9/v5]
-    #[arg(long, value_name = "VARIANT", default_value = "md5-q9/v5", hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "VARIANT",
+        default_value = "md5-q9/v5",
+        hide_default_value = true
+    )]
     pub variant: String,
     /// Where to run
     #[command(flatten)]
@@ -73,11 +78,22 @@ pub fn run(args: &SearchArgs, shelf: &Shelf, out: &mut dyn Write) -> anyhow::Res
         return Err(Usage(format!("--variant {}: name one variant", args.variant)).into());
     };
     let capability = capability(selected)?;
-    if let Some(zeros) = args.zeros.filter(|zeros| !(1..=capability.max_zeros()).contains(zeros)) {
-        return Err(Usage(format!("--zeros {zeros}: use 1 to {}, the digest's hex digits", capability.max_zeros())).into());
+    if let Some(zeros) = args
+        .zeros
+        .filter(|zeros| !(1..=capability.max_zeros()).contains(zeros))
+    {
+        return Err(Usage(format!(
+            "--zeros {zeros}: use 1 to {}, the digest's hex digits",
+            capability.max_zeros()
+        ))
+        .into());
     }
-    let request =
-        SearchRequest { zeros: args.zeros, time: args.time, seed: args.seed, prefix: args.prefix.clone() };
+    let request = SearchRequest {
+        zeros: args.zeros,
+        time: args.time,
+        seed: args.seed,
+        prefix: args.prefix.clone(),
+    };
     let device = args.device.open()?;
     let mut book = Book::open(args.out.clone(), "search", args.seed)?;
     let record = book.dir();
@@ -88,7 +104,11 @@ pub fn run(args: &SearchArgs, shelf: &Shelf, out: &mut dyn Write) -> anyhow::Res
             return Err(error);
         }
     };
-    book.close(if outcome == Outcome::Interrupted { Status::Aborted } else { Status::Complete })?;
+    book.close(if outcome == Outcome::Interrupted {
+        Status::Aborted
+    } else {
+        Status::Complete
+    })?;
     if args.json {
         let document = Document {
             schema: 1,

@@ -33,7 +33,12 @@ impl TimingArgs {
     /// What to time.
     pub fn request(&self) -> TrialRequest {
         let warmup = self.seconds.min(Duration::from_secs(1)) / 2;
-        TrialRequest { time: self.seconds, rounds: self.rounds, warmup, seed: self.seed }
+        TrialRequest {
+            time: self.seconds,
+            rounds: self.rounds,
+            warmup,
+            seed: self.seed,
+        }
     }
 }
 
@@ -96,7 +101,12 @@ pub struct Document {
 }
 
 fn figure(mean: Option<f64>, sd: Option<f64>, lo: Option<f64>, hi: Option<f64>, n: u64) -> Figure {
-    Figure { mean, sd, ci95: lo.zip(hi).map(|(lo, hi)| [lo, hi]), n }
+    Figure {
+        mean,
+        sd,
+        ci95: lo.zip(hi).map(|(lo, hi)| [lo, hi]),
+        n,
+    }
 }
 
 impl Document {
@@ -122,7 +132,13 @@ impl Document {
                     row.ratio_rounds.into(),
                 ),
                 units_per_joule: row.units_per_joule_mean.map(|mean| {
-                    figure(Some(mean), None, row.units_per_joule_ci95_lo, row.units_per_joule_ci95_hi, row.n.into())
+                    figure(
+                        Some(mean),
+                        None,
+                        row.units_per_joule_ci95_lo,
+                        row.units_per_joule_ci95_hi,
+                        row.n.into(),
+                    )
                 }),
                 units_per_clock_per_sm: row.units_per_clock_per_sm_mean.map(|mean| {
                     figure(
@@ -137,7 +153,12 @@ impl Document {
                 hits_expected: row.hits_expected,
             })
             .collect();
-        Document { schema: 1, ok, record, results }
+        Document {
+            schema: 1,
+            ok,
+            record,
+            results,
+        }
     }
 }
 
@@ -150,7 +171,13 @@ pub fn run(args: &TrialArgs, shelf: &Shelf, out: &mut dyn Write) -> anyhow::Resu
     let device = args.device.open()?;
     let mut book = Book::open(args.out.clone(), "trial", args.timing.seed)?;
     book.note("not validated: `assay run` validates before it times");
-    let done = trials(&selected, device.as_ref(), &args.timing.request(), &mut book, &Progress::new());
+    let done = trials(
+        &selected,
+        device.as_ref(),
+        &args.timing.request(),
+        &mut book,
+        &Progress::new(),
+    );
     conclude(done, book, args.json, out)
 }
 
@@ -174,12 +201,22 @@ pub fn conclude(
     };
     let table = summary_table(&trials.summary).to_string();
     book.writer().write_file("report.md", &table)?;
-    book.close(if trials.interrupted { Status::Aborted } else { Status::Complete })?;
+    book.close(if trials.interrupted {
+        Status::Aborted
+    } else {
+        Status::Complete
+    })?;
     if json {
-        print_json(out, &Document::new(!trials.interrupted, record, &trials.summary.rows))?;
+        print_json(
+            out,
+            &Document::new(!trials.interrupted, record, &trials.summary.rows),
+        )?;
     } else {
         writeln!(out, "{table}\nRecord: {record}")?;
     }
-    Ok(if trials.interrupted { Outcome::Interrupted } else { Outcome::Right })
+    Ok(if trials.interrupted {
+        Outcome::Interrupted
+    } else {
+        Outcome::Right
+    })
 }
-

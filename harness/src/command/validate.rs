@@ -87,11 +87,22 @@ pub fn run(args: &ValidateArgs, shelf: &Shelf, out: &mut dyn Write) -> anyhow::R
         return overflow(args, &selected, out);
     }
     let device = args.device.open()?;
-    let plan = ValidationPlan { seed: args.seed, device: device.info().kind, whole_base: args.whole_base };
+    let plan = ValidationPlan {
+        seed: args.seed,
+        device: device.info().kind,
+        whole_base: args.whole_base,
+    };
     let mut book = Book::open(args.out.clone(), "validate", args.seed)?;
     book.note_device(device.info(), None);
     let record = book.dir();
-    let done = validate(&selected, device.as_ref(), &plan, vectors.as_deref(), &mut book, &Progress::new());
+    let done = validate(
+        &selected,
+        device.as_ref(),
+        &plan,
+        vectors.as_deref(),
+        &mut book,
+        &Progress::new(),
+    );
     let validation = match done {
         Ok(validation) => validation,
         Err(error) => {
@@ -107,7 +118,16 @@ pub fn run(args: &ValidateArgs, shelf: &Shelf, out: &mut dyn Write) -> anyhow::R
     book.close(status)?;
     if args.json {
         let ok = validation.ok();
-        print_json(out, &Document { schema: 1, ok, seed: args.seed, record, results: &validation.results })?;
+        print_json(
+            out,
+            &Document {
+                schema: 1,
+                ok,
+                seed: args.seed,
+                record,
+                results: &validation.results,
+            },
+        )?;
     } else {
         writeln!(out, "{}\nRecord: {record}", table(&validation.results))?;
     }
@@ -116,7 +136,11 @@ pub fn run(args: &ValidateArgs, shelf: &Shelf, out: &mut dyn Write) -> anyhow::R
 
 fn overflow(args: &ValidateArgs, selected: &[Selected], out: &mut dyn Write) -> anyhow::Result<Outcome> {
     let device = args.device.open()?;
-    let plan = ValidationPlan { seed: args.seed, device: device.info().kind, whole_base: false };
+    let plan = ValidationPlan {
+        seed: args.seed,
+        device: device.info().kind,
+        whole_base: false,
+    };
     let results: Vec<OverflowRow> = overflow_is_rejected(selected, device.as_ref(), &plan)?
         .into_iter()
         .map(|(variant, rejected, message)| OverflowRow {
@@ -128,10 +152,21 @@ fn overflow(args: &ValidateArgs, selected: &[Selected], out: &mut dyn Write) -> 
         .collect();
     let rejected = results.iter().all(|row| row.rejected);
     if args.json {
-        print_json(out, &OverflowDocument { schema: 1, rejected, results })?;
+        print_json(
+            out,
+            &OverflowDocument {
+                schema: 1,
+                rejected,
+                results,
+            },
+        )?;
     } else {
         for row in &results {
-            writeln!(out, "{} on {}: \"rejected\": {} ({})", row.variant, row.device, row.rejected, row.message)?;
+            writeln!(
+                out,
+                "{} on {}: \"rejected\": {} ({})",
+                row.variant, row.device, row.rejected, row.message
+            )?;
         }
     }
     Ok(if rejected { Outcome::Right } else { Outcome::Wrong })

@@ -57,10 +57,19 @@ pub fn run(args: &VariantsArgs, shelf: &Shelf, out: &mut dyn Write) -> anyhow::R
             .collect();
         return Ok(print_json(out, &Document { schema: 1, variants })?);
     }
-    let column = |name, description| TableColumn { name, unit: "", description, align: Align::Left };
+    let column = |name, description| TableColumn {
+        name,
+        unit: "",
+        description,
+        align: Align::Left,
+    };
     let options = |one: &crate::select::Selected| {
         let options = one.variant.options();
-        options.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(" ")
+        options
+            .iter()
+            .map(|(key, value)| format!("{key}={value}"))
+            .collect::<Vec<_>>()
+            .join(" ")
     };
     let table = Table {
         columns: vec![

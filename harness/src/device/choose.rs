@@ -50,7 +50,10 @@ pub fn choose(
         Some(DeviceName::Cpu) => Ok(named(Box::new(Cpu::new(isa)?))),
         Some(DeviceName::Emulated) => Ok(named(Box::new(Emulated::new()?))),
         Some(DeviceName::Cuda(ordinal)) => Ok(named(Box::new(CudaDevice::new(ordinal, Rc::clone(tools))?))),
-        None if isa.is_some() => Ok((Box::new(Cpu::new(isa)?), "because --isa names an instruction set".to_owned())),
+        None if isa.is_some() => Ok((
+            Box::new(Cpu::new(isa)?),
+            "because --isa names an instruction set".to_owned(),
+        )),
         None => match CudaDevice::new(0, Rc::clone(tools)) {
             Ok(device) => Ok((Box::new(device), "because it is usable".to_owned())),
             Err(error) => Ok((Box::new(Cpu::new(None)?), format!("because {error}"))),
@@ -66,8 +69,19 @@ mod tests {
     fn devices_are_named_as_documented() {
         assert_eq!("cuda:3".parse(), Ok(DeviceName::Cuda(3)));
         assert_eq!("cuda".parse(), Ok(DeviceName::Cuda(0)));
-        for bad in ["gpu:x", "cuda:", "cuda:-1", "cuda:x", "CPU", "", "cuda:99999999999"] {
-            assert!(bad.parse::<DeviceName>().unwrap_err().contains("cuda:N"), "{bad:?}");
+        for bad in [
+            "gpu:x",
+            "cuda:",
+            "cuda:-1",
+            "cuda:x",
+            "CPU",
+            "",
+            "cuda:99999999999",
+        ] {
+            assert!(
+                bad.parse::<DeviceName>().unwrap_err().contains("cuda:N"),
+                "{bad:?}"
+            );
         }
     }
 }

@@ -24,7 +24,11 @@ impl Cpu {
     pub fn new(isa: Option<Isa>) -> Result<Cpu, DeviceError> {
         let isa = isa.unwrap_or_else(Isa::best);
         if !isa.available() {
-            let has: Vec<&str> = Isa::ALL.iter().filter(|isa| isa.available()).map(|isa| isa.name()).collect();
+            let has: Vec<&str> = Isa::ALL
+                .iter()
+                .filter(|isa| isa.available())
+                .map(|isa| isa.name())
+                .collect();
             return Err(DeviceError::Unusable {
                 id: "cpu".to_owned(),
                 why: format!("--isa {isa}: this processor has only {}", has.join(", ")),
@@ -36,7 +40,15 @@ impl Cpu {
             host_facts::cpu_name().unwrap_or_else(|| "processor".to_owned()),
             if threads == 1 { "" } else { "s" }
         );
-        Ok(Cpu { info: DeviceInfo { id: "cpu".to_owned(), kind: DeviceKind::Cpu, name, gpu: None }, isa })
+        Ok(Cpu {
+            info: DeviceInfo {
+                id: "cpu".to_owned(),
+                kind: DeviceKind::Cpu,
+                name,
+                gpu: None,
+            },
+            isa,
+        })
     }
 }
 
@@ -58,7 +70,10 @@ impl Device for Cpu {
             compiler: Some(format!("native kernel, {}", self.isa)),
             ..BuildInfo::default()
         };
-        let launcher = NativeLaunch { kernel: Arc::clone(native), isa: self.isa };
+        let launcher = NativeLaunch {
+            kernel: Arc::clone(native),
+            isa: self.isa,
+        };
         Ok(Box::new(HostSession::new(launcher, build, &setup.buffers)))
     }
 }
@@ -70,6 +85,8 @@ struct NativeLaunch {
 
 impl HostLaunch for NativeLaunch {
     fn launch(&self, launch: &Launch, buffers: &mut [Vec<u32>]) -> Result<(), DeviceError> {
-        self.kernel.launch(launch, self.isa, buffers).map_err(|error| DeviceError::Invalid(error.to_string()))
+        self.kernel
+            .launch(launch, self.isa, buffers)
+            .map_err(|error| DeviceError::Invalid(error.to_string()))
     }
 }

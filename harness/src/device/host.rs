@@ -27,8 +27,16 @@ pub struct HostSession<L> {
 impl<L: HostLaunch> HostSession<L> {
     /// Allocate `buffers`.
     pub fn new(launcher: L, build: BuildInfo, buffers: &[Buffer]) -> HostSession<L> {
-        let buffers = buffers.iter().map(|buffer| vec![buffer.fill; buffer.words]).collect();
-        HostSession { launcher, build, buffers, finished: VecDeque::new() }
+        let buffers = buffers
+            .iter()
+            .map(|buffer| vec![buffer.fill; buffer.words])
+            .collect();
+        HostSession {
+            launcher,
+            build,
+            buffers,
+            finished: VecDeque::new(),
+        }
     }
 
     /// The first `words` words of a buffer.
@@ -36,7 +44,9 @@ impl<L: HostLaunch> HostSession<L> {
         self.buffers
             .get_mut(buffer)
             .and_then(|buffer| buffer.get_mut(..words))
-            .ok_or_else(|| DeviceError::Invalid(format!("a step reaches past buffer {buffer}: {words} words")))
+            .ok_or_else(|| {
+                DeviceError::Invalid(format!("a step reaches past buffer {buffer}: {words} words"))
+            })
     }
 }
 
@@ -60,7 +70,11 @@ impl<L: HostLaunch> Session for HostSession<L> {
                 }
             }
         }
-        self.finished.push_back(Finished { index, outputs, busy_s });
+        self.finished.push_back(Finished {
+            index,
+            outputs,
+            busy_s,
+        });
         Ok(())
     }
 

@@ -35,7 +35,10 @@ pub struct SearchRequest {
 /// # Errors
 /// When the family has none.
 pub fn capability(selected: &Selected) -> Result<&'static dyn Search, Usage> {
-    selected.family.search().ok_or_else(|| Usage(format!("{} cannot search", selected.family.name())))
+    selected
+        .family
+        .search()
+        .ok_or_else(|| Usage(format!("{} cannot search", selected.family.name())))
 }
 
 /// Search with `selected` on `device`. Every hit is confirmed on the host and written at once.
@@ -58,7 +61,10 @@ pub fn search(
         prefix,
         batch_units: batch_units(device.info().kind),
     };
-    let mut workload = selected.variant.production(&production).map_err(|error| Usage(error.to_string()))?;
+    let mut workload = selected
+        .variant
+        .production(&production)
+        .map_err(|error| Usage(error.to_string()))?;
     let mut session = device.open(&workload.setup())?;
     book.note_device(device.info(), None);
     book.note_variant(selected, session.build(), device.info());
@@ -109,11 +115,19 @@ fn read_prefix(capability: &dyn Search, request: &SearchRequest) -> anyhow::Resu
 /// One line about how it stands.
 pub fn line(tally: &Tally, zeros_tested: u32) -> String {
     let best = tally.best.as_ref().map_or("no hit yet".to_owned(), |best| {
-        format!("best {} ({} zeros, {} bits)", best.digest, best.zeros_hex, best.zeros_bits)
+        format!(
+            "best {} ({} zeros, {} bits)",
+            best.digest, best.zeros_hex, best.zeros_bits
+        )
     });
-    let next = tally.seconds_to_next_zero(zeros_tested).map_or(String::new(), |seconds| {
-        format!(", next zero in about {}", indicatif::HumanDuration(Duration::from_secs_f64(seconds.min(1e15))))
-    });
+    let next = tally
+        .seconds_to_next_zero(zeros_tested)
+        .map_or(String::new(), |seconds| {
+            format!(
+                ", next zero in about {}",
+                indicatif::HumanDuration(Duration::from_secs_f64(seconds.min(1e15)))
+            )
+        });
     format!(
         "{:.3} G/s, {:.3e} candidates, {} hits ({:.1} expected), {best}{next}",
         tally.rate_units_per_s / 1e9,

@@ -61,9 +61,18 @@ impl Contestant {
         device: &dyn Device,
         request: &Production,
     ) -> anyhow::Result<Contestant> {
-        let workload = selected.variant.production(request).map_err(|error| Usage(format!("--prefix: {error}")))?;
+        let workload = selected
+            .variant
+            .production(request)
+            .map_err(|error| Usage(format!("--prefix: {error}")))?;
         let session = device.open(&workload.setup())?;
-        Ok(Contestant { label, selected: selected.clone(), session, workload, next: 0 })
+        Ok(Contestant {
+            label,
+            selected: selected.clone(),
+            session,
+            workload,
+            next: 0,
+        })
     }
 
     /// How it was built.

@@ -29,7 +29,11 @@ mod tests {
                 for place in 0..count {
                     let mut there: Vec<usize> = rounds.iter().map(|order| order[place]).collect();
                     there.sort_unstable();
-                    assert_eq!(there, (0..count).collect::<Vec<_>>(), "seed {seed}, place {place}");
+                    assert_eq!(
+                        there,
+                        (0..count).collect::<Vec<_>>(),
+                        "seed {seed}, place {place}"
+                    );
                 }
             }
         }

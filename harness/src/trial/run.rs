@@ -51,7 +51,10 @@ fn baselines(selected: &[Selected]) -> Vec<Selected> {
         .filter_map(|family| {
             let mut of_family = selected.iter().filter(|one| one.family.name() == family.name());
             let first = of_family.clone().next();
-            of_family.find(|one| one.variant.name() == family.baseline()).or(first).cloned()
+            of_family
+                .find(|one| one.variant.name() == family.baseline())
+                .or(first)
+                .cloned()
         })
         .collect()
 }
@@ -103,14 +106,21 @@ pub fn trials(
     }
     let mut rows: Vec<RunRow> = Vec::new();
     'rounds: for round in 0..request.rounds {
-        for (position, place) in order(contestants.len(), round as usize, request.seed).into_iter().enumerate() {
+        for (position, place) in order(contestants.len(), round as usize, request.seed)
+            .into_iter()
+            .enumerate()
+        {
             let contestant = &mut contestants[place];
             bar.say(&format!("round {}, {}", round + 1, contestant.label));
             let timed = contestant.run(request.time)?;
             if interrupt::asked() {
                 break 'rounds; // A trial that was cut short is none.
             }
-            let hit_bits = contestant.selected.family.search().map(|search| 4 * search.zeros_tested());
+            let hit_bits = contestant
+                .selected
+                .family
+                .search()
+                .map(|search| 4 * search.zeros_tested());
             let trial = rows.len() as u32 + 1;
             let row = RunRow {
                 trial,
@@ -138,5 +148,9 @@ pub fn trials(
     }
     let summary = summarise(&rows, &baseline_labels)?;
     book.writer().write_table(&summary.rows)?;
-    Ok(Trials { rows, summary, interrupted: interrupt::asked() })
+    Ok(Trials {
+        rows,
+        summary,
+        interrupted: interrupt::asked(),
+    })
 }

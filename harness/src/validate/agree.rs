@@ -19,7 +19,12 @@ pub fn disagreements(found: &[(String, Agreement)]) -> Vec<Disagreement> {
             if one.key != other.key {
                 continue;
             }
-            let only = |a: &Agreement, b: &Agreement| a.items.difference(&b.items).find(|item| !b.omits.contains(item)).copied();
+            let only = |a: &Agreement, b: &Agreement| {
+                a.items
+                    .difference(&b.items)
+                    .find(|item| !b.omits.contains(item))
+                    .copied()
+            };
             for (item, has, lacks) in [
                 only(one, other).map(|item| (item, label, other_label)),
                 only(other, one).map(|item| (item, other_label, label)),
@@ -52,11 +57,17 @@ mod tests {
     #[test]
     fn sets_under_one_key_must_be_equal_but_for_what_a_variant_leaves_out() {
         let named = |name: &str, set| (name.to_owned(), set);
-        let agree = [named("a", set("k", &[1, 2, 3], &[])), named("b", set("k", &[2, 3], &[1]))];
+        let agree = [
+            named("a", set("k", &[1, 2, 3], &[])),
+            named("b", set("k", &[2, 3], &[1])),
+        ];
         assert_eq!(disagreements(&agree), []);
         let other_key = [named("a", set("k", &[1], &[])), named("b", set("l", &[2], &[]))];
         assert_eq!(disagreements(&other_key), []);
-        let differ = [named("a", set("k", &[1, 2], &[])), named("b", set("k", &[2, 4], &[1]))];
+        let differ = [
+            named("a", set("k", &[1, 2], &[])),
+            named("b", set("k", &[2, 4], &[1])),
+        ];
         let pairs = disagreements(&differ);
         assert_eq!(pairs.len(), 1);
         assert_eq!(pairs[0].sentence, "k: b finds 00000004, a does not");

@@ -85,19 +85,31 @@ impl ResultRow {
                 self.not_formed.push(layer.clone());
             }
         }
-        self.checks.push(CheckRow { name: name.to_owned(), checked: verdict.checked, ok });
+        self.checks.push(CheckRow {
+            name: name.to_owned(),
+            checked: verdict.checked,
+            ok,
+        });
         for difference in verdict.first.iter().cloned().chain(fault.map(of_fault)) {
             self.differs(name, &difference, layers);
         }
     }
 
     fn differs(&mut self, check: &str, difference: &Difference, layers: &[String]) {
-        let place = layers.iter().position(|layer| *layer == difference.layer).unwrap_or(layers.len());
+        let place = layers
+            .iter()
+            .position(|layer| *layer == difference.layer)
+            .unwrap_or(layers.len());
         if self.first_bad_layer.is_some() && place >= self.place {
             return;
         }
         self.place = place;
-        let Difference { layer, candidate, got, expected } = difference;
+        let Difference {
+            layer,
+            candidate,
+            got,
+            expected,
+        } = difference;
         self.first_bad_layer = Some(layer.clone());
         self.message = format!("{check}: layer {layer} of {candidate} is {got}, expected {expected}");
     }
@@ -130,17 +142,38 @@ pub struct Document<'d> {
 
 /// The table for the screen.
 pub fn table(results: &[ResultRow]) -> Table {
-    let column = |name, description, align| TableColumn { name, unit: "", description, align };
+    let column = |name, description, align| TableColumn {
+        name,
+        unit: "",
+        description,
+        align,
+    };
     Table {
         columns: vec![
             column("variant", "what was checked", Align::Left),
             column("device", "where it ran", Align::Left),
-            column("outcome", "right, or the first layer that differs in the order in which data flows", Align::Left),
-            column("checked", "candidates compared with the host's answer", Align::Right),
+            column(
+                "outcome",
+                "right, or the first layer that differs in the order in which data flows",
+                Align::Left,
+            ),
+            column(
+                "checked",
+                "candidates compared with the host's answer",
+                Align::Right,
+            ),
             column("mismatches", "candidates with a value that differs", Align::Right),
             column("duplicates", "candidates reported more than once", Align::Right),
-            column("missing", "candidates that should have been reported and were not", Align::Right),
-            column("not covered", "rows of a vector file that the variant does not visit", Align::Right),
+            column(
+                "missing",
+                "candidates that should have been reported and were not",
+                Align::Right,
+            ),
+            column(
+                "not covered",
+                "rows of a vector file that the variant does not visit",
+                Align::Right,
+            ),
             column("not formed", "layers that the variant never forms", Align::Left),
         ],
         rows: results
@@ -149,7 +182,9 @@ pub fn table(results: &[ResultRow]) -> Table {
                 vec![
                     row.variant.clone(),
                     row.device.clone(),
-                    row.first_bad_layer.as_ref().map_or("right".to_owned(), |layer| format!("WRONG at {layer}")),
+                    row.first_bad_layer
+                        .as_ref()
+                        .map_or("right".to_owned(), |layer| format!("WRONG at {layer}")),
                     row.checked.to_string(),
                     row.mismatches.to_string(),
                     row.duplicates.to_string(),
@@ -159,6 +194,10 @@ pub fn table(results: &[ResultRow]) -> Table {
                 ]
             })
             .collect(),
-        notes: results.iter().filter(|row| !row.ok).map(|row| format!("{}: {}", row.variant, row.message)).collect(),
+        notes: results
+            .iter()
+            .filter(|row| !row.ok)
+            .map(|row| format!("{}: {}", row.variant, row.message))
+            .collect(),
     }
 }

@@ -1,6 +1,5 @@
 //! Running the checks.
 
-
 use assay_kernels::family::{Agreement, Check, Difference, ValidationPlan, Verdict};
 use assay_kernels::workload::Fault;
 
@@ -49,7 +48,10 @@ pub fn validate(
     let mut checks = Vec::new();
     for one in selected {
         checks.push(match vectors {
-            Some(text) => one.variant.vector_checks(text).map_err(|error| Usage(format!("--vectors: {error}")))?,
+            Some(text) => one
+                .variant
+                .vector_checks(text)
+                .map_err(|error| Usage(format!("--vectors: {error}")))?,
             None => one.variant.checks(plan),
         });
     }
@@ -75,7 +77,11 @@ pub fn validate(
         validation.results.push(row);
     }
     for pair in disagreements(&agreements) {
-        for row in validation.results.iter_mut().filter(|row| pair.variants.contains(&row.variant)) {
+        for row in validation
+            .results
+            .iter_mut()
+            .filter(|row| pair.variants.contains(&row.variant))
+        {
             row.disagrees(&pair.sentence);
         }
     }
@@ -127,9 +133,11 @@ pub fn overflow_is_rejected(
         let mut session = device.open(&check.setup())?;
         let (_, fault) = run_check(session.as_mut(), check.as_mut())?;
         let rejected = matches!(fault, Some(Fault::Overflow { .. }));
-        let message = fault.map_or_else(|| "the short list was accepted".to_owned(), |fault| fault.to_string());
+        let message = fault.map_or_else(
+            || "the short list was accepted".to_owned(),
+            |fault| fault.to_string(),
+        );
         outcomes.push((one.label(), rejected, message));
     }
     Ok(outcomes)
 }
-

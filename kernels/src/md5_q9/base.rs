@@ -8,8 +8,8 @@ use std::sync::Arc;
 use ::md5::{Digest, Md5};
 use sha2::Sha256;
 
-use super::md5::{self as steps, INITIAL, K, WORD};
 use super::machine::Input;
+use super::md5::{self as steps, INITIAL, K, WORD};
 use crate::family::{BaseWords, PrefixError};
 
 /// Bytes of the message's last part: words m0..m12.
@@ -44,7 +44,10 @@ pub struct Prefix {
 impl Prefix {
     /// No blocks at all.
     pub fn none() -> Prefix {
-        Prefix { text: Arc::from([]), chaining: INITIAL }
+        Prefix {
+            text: Arc::from([]),
+            chaining: INITIAL,
+        }
     }
 
     /// The blocks of `text`.
@@ -59,11 +62,9 @@ impl Prefix {
                 text.len().next_multiple_of(64)
             )));
         }
-        let chaining = text
-            .as_chunks::<64>()
-            .0
-            .iter()
-            .fold(INITIAL, |chaining, block| steps::compress(chaining, &steps::block_words(block)));
+        let chaining = text.as_chunks::<64>().0.iter().fold(INITIAL, |chaining, block| {
+            steps::compress(chaining, &steps::block_words(block))
+        });
         Ok(Prefix { text, chaining })
     }
 
@@ -117,7 +118,12 @@ impl Base {
                 .chain_update([part])
                 .finalize();
             std::array::from_fn(|i| {
-                u32::from_le_bytes([digest[4 * i], digest[4 * i + 1], digest[4 * i + 2], digest[4 * i + 3]])
+                u32::from_le_bytes([
+                    digest[4 * i],
+                    digest[4 * i + 1],
+                    digest[4 * i + 2],
+                    digest[4 * i + 3],
+                ])
             })
         };
         let (one, two) = (draw(0), draw(1));
@@ -134,8 +140,19 @@ impl Base {
     /// The base with the given Q1..Q13 (Q9's place is ignored). Its shape follows from Q7 and Q8.
     pub fn from_states(id: String, mut q: [u32; 13], prefix: Prefix) -> Base {
         q[8] = 0;
-        let shape = if (q[6], q[7]) == (0, u32::MAX) { Shape::Orbit } else { Shape::Ordinary };
-        let mut base = Base { id, shape, q, words: [0; 16], start: [0; 4], prefix };
+        let shape = if (q[6], q[7]) == (0, u32::MAX) {
+            Shape::Orbit
+        } else {
+            Shape::Ordinary
+        };
+        let mut base = Base {
+            id,
+            shape,
+            q,
+            words: [0; 16],
+            start: [0; 4],
+            prefix,
+        };
         base.words = base.words_for(0);
         let states = steps::states(base.prefix.chaining, &base.words);
         base.start = [states[20], states[21], states[22], states[23]];
@@ -182,7 +199,11 @@ impl Base {
     /// The complete message of a candidate, prefix included.
     pub fn message(&self, q9: u32) -> Vec<u8> {
         let mut message = self.prefix.text.to_vec();
-        message.extend(self.words_for(q9)[..13].iter().flat_map(|word| word.to_le_bytes()));
+        message.extend(
+            self.words_for(q9)[..13]
+                .iter()
+                .flat_map(|word| word.to_le_bytes()),
+        );
         message
     }
 
@@ -218,8 +239,13 @@ impl Base {
 
     /// The base as a record keeps it.
     pub fn record(&self) -> BaseWords {
-        let fixed = (1..=13).filter(|&n| n != 9).map(|n| (format!("q{n}"), self.q[n - 1]));
-        let chaining = ["a0", "b0", "c0", "d0"].into_iter().map(str::to_owned).zip(self.prefix.chaining);
+        let fixed = (1..=13)
+            .filter(|&n| n != 9)
+            .map(|n| (format!("q{n}"), self.q[n - 1]));
+        let chaining = ["a0", "b0", "c0", "d0"]
+            .into_iter()
+            .map(str::to_owned)
+            .zip(self.prefix.chaining);
         BaseWords {
             id: self.id.clone(),
             words: fixed.chain(chaining).collect(),

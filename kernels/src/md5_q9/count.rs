@@ -3,7 +3,7 @@
 use super::describe;
 use super::machine::{Input, Machine, Phase, Role};
 use super::mutate::Mutant;
-use super::options::{Options, Placement, Walk, WordAdds};
+use super::options::{Options, Walk};
 
 /// Operations by kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -25,14 +25,12 @@ struct Counter {
 
 impl Counter {
     fn added(&mut self, role: Role) {
-        let adds = self.options.adds;
-        let mad = match role {
-            Role::Constant => adds.constant == Placement::Mad,
-            Role::Function => adds.function == Placement::Mad,
-            Role::Word => adds.word == WordAdds::Mad,
-            Role::Setup | Role::Separate | Role::State => false,
-        };
-        if mad { self.count.mad_adds += 1 } else { self.count.plain_adds += 1 }
+        let mad = self.options.adds.mad(role).is_some();
+        if mad {
+            self.count.mad_adds += 1
+        } else {
+            self.count.plain_adds += 1
+        }
     }
 }
 
@@ -61,7 +59,15 @@ impl Machine for Counter {
 /// The account of one candidate up to the test, averaged over an orbit where there is one: a candidate's own
 /// operations, and the operations of a group, of which 17 candidates share two.
 pub fn count(options: &Options) -> (Count, Count) {
-    let counter = || Mutant::new(Counter { options: *options, count: Count::default() }, None);
+    let counter = || {
+        Mutant::new(
+            Counter {
+                options: *options,
+                count: Count::default(),
+            },
+            None,
+        )
+    };
     let mut group = counter();
     let mut m = counter();
     let (window, words) = match options.walk {

@@ -69,7 +69,12 @@ enum Term<W> {
 
 /// Adds the round function, rotates and adds `Q[t]`, for `sum = Q[t-3] + K[t] + m`.
 #[inline(always)]
-fn close<const T: usize, M: Machine>(m: &mut M, w: Window<M::Word>, f: M::Word, sum: M::Word) -> Window<M::Word> {
+fn close<const T: usize, M: Machine>(
+    m: &mut M,
+    w: Window<M::Word>,
+    f: M::Word,
+    sum: M::Word,
+) -> Window<M::Word> {
     let x = m.add(Role::Function, f, sum);
     turn::<T, M>(m, w, x)
 }
@@ -99,7 +104,12 @@ fn turn<const T: usize, M: Machine>(m: &mut M, w: Window<M::Word>, x: M::Word) -
     if T < 61 {
         m.layer(Layer::Q(T + 1), next);
     }
-    Window { q0: next, q1: w.q0, q2: w.q1, q3: w.q2 }
+    Window {
+        q0: next,
+        q1: w.q0,
+        q2: w.q1,
+        q3: w.q2,
+    }
 }
 
 /// The round function of step `T`.
@@ -123,7 +133,9 @@ fn term<const T: usize, M: Machine>(m: &mut M, options: &Options, words: &Words<
                 let c = m.input(Input::KC8(T));
                 match options.adds.word {
                     WordAdds::Separate => Term::Separate(c, r),
-                    WordAdds::Plain | WordAdds::Mad => Term::Sum(m.add(Role::Word, r, c)),
+                    WordAdds::Plain | WordAdds::Mad | WordAdds::MadUniform => {
+                        Term::Sum(m.add(Role::Word, r, c))
+                    }
                 }
             }
         },
@@ -141,7 +153,9 @@ fn term<const T: usize, M: Machine>(m: &mut M, options: &Options, words: &Words<
                 let c = m.input(Input::KC12(T));
                 match options.adds.word {
                     WordAdds::Separate => Term::Difference(c, z),
-                    WordAdds::Plain | WordAdds::Mad => Term::Sum(m.sub(Role::Word, c, z)),
+                    WordAdds::Plain | WordAdds::Mad | WordAdds::MadUniform => {
+                        Term::Sum(m.sub(Role::Word, c, z))
+                    }
                 }
             }
         },
@@ -158,7 +172,7 @@ fn tunnel_term<const T: usize, M: Machine>(m: &mut M, options: &Options, word: M
     let k = m.input(Input::K(T));
     match options.adds.word {
         WordAdds::Separate => Term::Separate(k, word),
-        WordAdds::Plain | WordAdds::Mad => Term::Sum(m.add(Role::Word, word, k)),
+        WordAdds::Plain | WordAdds::Mad | WordAdds::MadUniform => Term::Sum(m.add(Role::Word, word, k)),
     }
 }
 
@@ -259,17 +273,31 @@ pub fn group<M: Machine>(m: &mut M, options: &Options, v: M::Word) -> Group<M::W
     let c29 = m.add(Role::Setup, q26, km29);
     let km30 = m.input(Input::Preadded(30));
     let c30 = m.add(Role::Setup, q27, km30);
-    Group { q: [q25, q26, q27], c27, c: [c28, c29, c30], km9 }
+    Group {
+        q: [q25, q26, q27],
+        c27,
+        c: [c28, c29, c30],
+        km9,
+    }
 }
 
 /// An orbit's member up to Q31: the window and the words that the further steps take.
 #[inline(always)]
-pub fn member<M: Machine>(m: &mut M, group: &Group<M::Word>, z: M::Word) -> (Window<M::Word>, Words<M::Word>) {
+pub fn member<M: Machine>(
+    m: &mut M,
+    group: &Group<M::Word>,
+    z: M::Word,
+) -> (Window<M::Word>, Words<M::Word>) {
     let [q25, q26, q27] = group.q;
     // Step 27: Q28 = Q27 + rotl(rotr(z, 7) + C27, 14)
     let r = m.rotl::<25>(z);
     let x = m.add(Role::Function, r, group.c27);
-    let w = Window { q0: q27, q1: q26, q2: q25, q3: q25 };
+    let w = Window {
+        q0: q27,
+        q1: q26,
+        q2: q25,
+        q3: q25,
+    };
     let w = turn::<27, M>(m, w, x);
     let f = function::<28, M>(m, w);
     let w = close::<28, M>(m, w, f, group.c[0]);

@@ -25,7 +25,9 @@ impl Family for Md5Q9 {
     }
 
     fn layers(&self) -> Vec<String> {
-        std::iter::once(ORDER_LAYER.to_owned()).chain(Layer::all().map(Layer::name)).collect()
+        std::iter::once(ORDER_LAYER.to_owned())
+            .chain(Layer::all().map(Layer::name))
+            .collect()
     }
 
     fn default_variant(&self) -> &'static str {

@@ -106,7 +106,10 @@ impl Layer {
 
     /// All of them.
     pub fn all() -> impl Iterator<Item = Layer> {
-        [Layer::M8, Layer::M9, Layer::M12].into_iter().chain((25..=61).map(Layer::Q)).chain((0..4).map(Layer::Digest))
+        [Layer::M8, Layer::M9, Layer::M12]
+            .into_iter()
+            .chain((25..=61).map(Layer::Q))
+            .chain((0..4).map(Layer::Digest))
     }
 
     /// Its place in [`Layer::all`].

@@ -78,7 +78,10 @@ pub fn word_for(t: usize, window: [u32; 4], next: u32) -> u32 {
 /// `Q[t+1]` from the window `Q[t], Q[t-1], Q[t-2], Q[t-3]` and the step's message word.
 pub fn step(t: usize, window: [u32; 4], word: u32) -> u32 {
     let [q0, q1, q2, q3] = window;
-    let sum = round_function(t, q0, q1, q2).wrapping_add(q3).wrapping_add(K[t]).wrapping_add(word);
+    let sum = round_function(t, q0, q1, q2)
+        .wrapping_add(q3)
+        .wrapping_add(K[t])
+        .wrapping_add(word);
     q0.wrapping_add(sum.rotate_left(ROTATE[t]))
 }
 
@@ -97,7 +100,12 @@ pub fn states(chaining: [u32; 4], words: &[u32; 16]) -> [u32; 64] {
 pub fn compress(chaining: [u32; 4], words: &[u32; 16]) -> [u32; 4] {
     let q = states(chaining, words);
     let [a, b, c, d] = chaining;
-    [a.wrapping_add(q[60]), b.wrapping_add(q[63]), c.wrapping_add(q[62]), d.wrapping_add(q[61])]
+    [
+        a.wrapping_add(q[60]),
+        b.wrapping_add(q[63]),
+        c.wrapping_add(q[62]),
+        d.wrapping_add(q[61]),
+    ]
 }
 
 /// A digest's words A, B, C, D as the 16 bytes that are printed.
@@ -111,7 +119,9 @@ pub fn digest_bytes(words: [u32; 4]) -> [u8; 16] {
 
 /// Little-endian words of one 64-byte block.
 pub fn block_words(block: &[u8; 64]) -> [u32; 16] {
-    std::array::from_fn(|i| u32::from_le_bytes([block[4 * i], block[4 * i + 1], block[4 * i + 2], block[4 * i + 3]]))
+    std::array::from_fn(|i| {
+        u32::from_le_bytes([block[4 * i], block[4 * i + 1], block[4 * i + 2], block[4 * i + 3]])
+    })
 }
 
 #[cfg(test)]
@@ -142,7 +152,11 @@ mod tests {
     fn a_word_computed_backwards_makes_its_step() {
         for t in 0..64 {
             let window = [0x0123_4567, 0x89ab_cdef, 0xdead_beef, 0xfeed_f00d];
-            assert_eq!(step(t, window, word_for(t, window, 0x1357_9bdf)), 0x1357_9bdf, "step {t}");
+            assert_eq!(
+                step(t, window, word_for(t, window, 0x1357_9bdf)),
+                0x1357_9bdf,
+                "step {t}"
+            );
         }
     }
 }

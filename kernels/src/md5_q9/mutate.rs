@@ -31,7 +31,12 @@ pub struct Mutant<M> {
 impl<M> Mutant<M> {
     /// Wrap `machine`; without a mutation it behaves as `machine` does.
     pub fn new(machine: M, mutation: Option<Mutation>) -> Mutant<M> {
-        Mutant { machine, mutation, phase: Phase::Candidate, operations: 0 }
+        Mutant {
+            machine,
+            mutation,
+            phase: Phase::Candidate,
+            operations: 0,
+        }
     }
 
     /// Whether the operation that comes now is the broken one.
@@ -71,16 +76,28 @@ impl<M: Machine> Machine for Mutant<M> {
     type Word = M::Word;
 
     fn add(&mut self, role: Role, a: M::Word, b: M::Word) -> M::Word {
-        if self.breaks() { self.machine.sub(role, a, b) } else { self.machine.add(role, a, b) }
+        if self.breaks() {
+            self.machine.sub(role, a, b)
+        } else {
+            self.machine.add(role, a, b)
+        }
     }
 
     fn sub(&mut self, role: Role, a: M::Word, b: M::Word) -> M::Word {
-        if self.breaks() { self.machine.add(role, a, b) } else { self.machine.sub(role, a, b) }
+        if self.breaks() {
+            self.machine.add(role, a, b)
+        } else {
+            self.machine.sub(role, a, b)
+        }
     }
 
     fn rotl<const N: u32>(&mut self, a: M::Word) -> M::Word {
         let turned = self.machine.rotl::<N>(a);
-        if self.breaks() { self.machine.rotl::<1>(turned) } else { turned }
+        if self.breaks() {
+            self.machine.rotl::<1>(turned)
+        } else {
+            turned
+        }
     }
 
     fn logic<const LUT: u8>(&mut self, a: M::Word, b: M::Word, c: M::Word) -> M::Word {

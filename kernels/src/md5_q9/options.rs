@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::machine::Role;
 use crate::family::VariantError;
 
 /// A variant file.
@@ -55,17 +56,19 @@ pub enum Constants {
 
 /// Where an addition is placed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum Placement {
     /// The compiler decides: IADD3, VIADD, LEA.
     Plain,
     /// `mad.lo` by a run-time 1, which the compiler cannot see through: the FMA pipe.
     Mad,
+    /// The same by a 1 in a uniform register, where there are such: one read fewer of the register file.
+    MadUniform,
 }
 
 /// How `K + m` is formed for the words that Q9 changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum WordAdds {
     /// It is not: K and m enter the step one after the other, by plain additions.
     Separate,
@@ -73,6 +76,8 @@ pub enum WordAdds {
     Plain,
     /// By `mad.lo` by a run-time 1.
     Mad,
+    /// The same by a 1 in a uniform register.
+    MadUniform,
 }
 
 /// Where the additions of a step are placed.
@@ -112,6 +117,41 @@ pub const MAX_INNER: u32 = 65_536;
 /// Numbers of states for which native kernels are compiled.
 pub const CPU_STATES: [u32; 3] = [1, 2, 4];
 
+impl Adds {
+    /// Whether an addition with this role is placed on the FMA pipe, and with which 1.
+    pub fn mad(&self, role: Role) -> Option<One> {
+        match role {
+            Role::Constant => self.constant.one(),
+            Role::Function => self.function.one(),
+            Role::Word => match self.word {
+                WordAdds::Separate | WordAdds::Plain => None,
+                WordAdds::Mad => Some(One::Register),
+                WordAdds::MadUniform => Some(One::Uniform),
+            },
+            Role::Setup | Role::Separate | Role::State => None,
+        }
+    }
+}
+
+/// The run-time 1 of an addition on the FMA pipe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum One {
+    /// In a register.
+    Register,
+    /// In a uniform register.
+    Uniform,
+}
+
+impl Placement {
+    fn one(self) -> Option<One> {
+        match self {
+            Placement::Plain => None,
+            Placement::Mad => Some(One::Register),
+            Placement::MadUniform => Some(One::Uniform),
+        }
+    }
+}
+
 impl VariantFile {
     /// Read and check a variant file.
     ///
@@ -120,8 +160,15 @@ impl VariantFile {
     pub fn parse(text: &str) -> Result<VariantFile, VariantError> {
         let file: VariantFile = toml::from_str(text).map_err(|error| {
             let start = error.span().map_or(0, |span| span.start.min(text.len()));
-            let line = text.as_bytes()[..start].iter().filter(|&&byte| byte == b'\n').count() + 1;
-            VariantError::Syntax { line, what: error.message().replace('\n', " ") }
+            let line = text.as_bytes()[..start]
+                .iter()
+                .filter(|&&byte| byte == b'\n')
+                .count()
+                + 1;
+            VariantError::Syntax {
+                line,
+                what: error.message().replace('\n', " "),
+            }
         })?;
         file.check()?;
         Ok(file)
@@ -143,7 +190,10 @@ impl VariantFile {
         if !self.launch.block.is_multiple_of(32) {
             return Err(VariantError::Value {
                 key: "launch.block",
-                what: format!("{} is not a multiple of 32, the threads of a warp", self.launch.block),
+                what: format!(
+                    "{} is not a multiple of 32, the threads of a warp",
+                    self.launch.block
+                ),
             });
         }
         within("launch.inner", self.launch.inner, 1..=MAX_INNER)?;
@@ -157,7 +207,8 @@ impl VariantFile {
         }
         let adds = &self.options.adds;
         if self.options.constants == Constants::Separate
-            && (adds.constant, adds.function, adds.word) != (Placement::Plain, Placement::Plain, WordAdds::Separate)
+            && (adds.constant, adds.function, adds.word)
+                != (Placement::Plain, Placement::Plain, WordAdds::Separate)
         {
             return Err(VariantError::Value {
                 key: "options.constants",
@@ -177,18 +228,30 @@ impl VariantFile {
     }
 }
 
+/// The name of a value in the file.
+fn name(value: &impl Serialize) -> String {
+    toml::Value::try_from(value)
+        .ok()
+        .and_then(|value| value.as_str().map(str::to_owned))
+        .unwrap_or_default()
+}
+
 impl VariantFile {
     /// The options with their values, in the order of the file.
     pub fn described(&self) -> Vec<(&'static str, String)> {
-        let Options { walk, constants, interleave, adds } = self.options;
-        let lower = |value: &dyn std::fmt::Debug| format!("{value:?}").to_lowercase();
+        let Options {
+            walk,
+            constants,
+            interleave,
+            adds,
+        } = self.options;
         let mut described = vec![
-            ("walk", lower(&walk)),
-            ("constants", lower(&constants)),
+            ("walk", name(&walk)),
+            ("constants", name(&constants)),
             ("interleave", interleave.to_string()),
-            ("adds.constant", lower(&adds.constant)),
-            ("adds.function", lower(&adds.function)),
-            ("adds.word", lower(&adds.word)),
+            ("adds.constant", name(&adds.constant)),
+            ("adds.function", name(&adds.function)),
+            ("adds.word", name(&adds.word)),
             ("launch.block", self.launch.block.to_string()),
             ("launch.inner", self.launch.inner.to_string()),
         ];
@@ -208,15 +271,29 @@ mod tests {
 
     fn refusal(change: (&str, &str)) -> String {
         assert!(V4.contains(change.0), "the text does not hold `{}`", change.0);
-        VariantFile::parse(&V4.replace(change.0, change.1)).unwrap_err().to_string()
+        VariantFile::parse(&V4.replace(change.0, change.1))
+            .unwrap_err()
+            .to_string()
     }
 
     #[test]
     fn values_on_the_bounds_are_taken_and_the_next_ones_refused() {
         for (from, good, bad) in [
-            ("interleave = 2", ["interleave = 1", "interleave = 8"], ["interleave = 0", "interleave = 9"]),
-            ("block = 256", ["block = 32", "block = 1024"], ["block = 31", "block = 1056"]),
-            ("inner = 256", ["inner = 1", "inner = 65536"], ["inner = 0", "inner = 65537"]),
+            (
+                "interleave = 2",
+                ["interleave = 1", "interleave = 8"],
+                ["interleave = 0", "interleave = 9"],
+            ),
+            (
+                "block = 256",
+                ["block = 32", "block = 1024"],
+                ["block = 31", "block = 1056"],
+            ),
+            (
+                "inner = 256",
+                ["inner = 1", "inner = 65536"],
+                ["inner = 0", "inner = 65537"],
+            ),
         ] {
             for good in good {
                 assert!(VariantFile::parse(&V4.replace(from, good)).is_ok(), "{good}");
@@ -231,11 +308,17 @@ mod tests {
     #[test]
     fn refusals_name_the_key_and_what_it_allows() {
         let unknown = refusal(("interleave", "interlaeve"));
-        assert!(unknown.contains("line 6") && unknown.contains("interlaeve") && unknown.contains("interleave"), "{unknown}");
+        assert!(
+            unknown.contains("line 6") && unknown.contains("interlaeve") && unknown.contains("interleave"),
+            "{unknown}"
+        );
         let value = refusal(("\"tunnel\"", "\"tunel\""));
         assert!(value.contains("tunel") && value.contains("orbit"), "{value}");
         let pair = refusal(("\"preadded\"", "\"separate\""));
-        assert!(pair.contains("options.constants") && pair.contains("plain"), "{pair}");
+        assert!(
+            pair.contains("options.constants") && pair.contains("plain"),
+            "{pair}"
+        );
         let kind = refusal(("interleave = 2", "interleave = \"two\""));
         assert!(kind.contains("line 6"), "{kind}");
         let states = refusal(("[launch]", "[cpu]\nstates = 3\n[launch]"));

@@ -61,7 +61,10 @@ impl Walk {
     pub fn slot(self, slot: u64) -> impl Iterator<Item = u32> {
         let (y0, count) = match self {
             Walk::Tunnel => (0, 1),
-            Walk::Orbit => (orbit(slot as u32).unwrap_or(0), if orbit(slot as u32).is_some() { MEMBERS } else { 0 }),
+            Walk::Orbit => (
+                orbit(slot as u32).unwrap_or(0),
+                if orbit(slot as u32).is_some() { MEMBERS } else { 0 },
+            ),
         };
         (0..count).map(move |k| match self {
             Walk::Tunnel => slot as u32,
@@ -127,7 +130,10 @@ mod tests {
         for start in [0, 3 * row, 0xf0f * row - 5, 0x0f10 * row - 2, 4096 * row - 700] {
             for length in [0, 1, 4, 5, 6, 700] {
                 let range = start..start + length;
-                let counted: u64 = range.clone().map(|slot| Walk::Orbit.slot(slot).count() as u64).sum();
+                let counted: u64 = range
+                    .clone()
+                    .map(|slot| Walk::Orbit.slot(slot).count() as u64)
+                    .sum();
                 assert_eq!(Walk::Orbit.candidates(range.clone()), counted, "{range:?}");
             }
         }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::describe::{self, Group, Window, Words};
 use super::machine::{Input, Layer, Machine, Phase, Rank, Role};
 use super::mutate::{Mutant, Mutation};
-use super::options::{Options, Placement, Walk, WordAdds};
+use super::options::{One, Options, Walk};
 
 /// The name of a word in the printed text: an index into [`Printer::names`].
 #[derive(Debug, Clone, Copy)]
@@ -23,7 +23,14 @@ struct Printer<'a> {
 
 impl Printer<'_> {
     fn new(options: Options, inputs: &mut Vec<Input>) -> Printer<'_> {
-        Printer { options, names: Vec::new(), text: String::new(), inputs, indent: "    ", state: 0 }
+        Printer {
+            options,
+            names: Vec::new(),
+            text: String::new(),
+            inputs,
+            indent: "    ",
+            state: 0,
+        }
     }
 
     fn named(&mut self, name: impl Into<String>) -> Name {
@@ -33,7 +40,11 @@ impl Printer<'_> {
 
     fn define(&mut self, expression: &str) -> Name {
         let name = self.named(format!("t{}", self.names.len()));
-        let _ = writeln!(self.text, "{}const u32 {} = {expression};", self.indent, self.names[name.0]);
+        let _ = writeln!(
+            self.text,
+            "{}const u32 {} = {expression};",
+            self.indent, self.names[name.0]
+        );
         name
     }
 
@@ -45,13 +56,12 @@ impl Printer<'_> {
         &self.names[name.0]
     }
 
-    fn on_fma(&self, role: Role) -> bool {
-        match role {
-            Role::Constant => self.options.adds.constant == Placement::Mad,
-            Role::Function => self.options.adds.function == Placement::Mad,
-            Role::Word => self.options.adds.word == WordAdds::Mad,
-            Role::Setup | Role::Separate | Role::State => false,
-        }
+    /// The 1 by which an addition with this role is multiplied, if it goes on the FMA pipe.
+    fn one(&self, role: Role) -> Option<&'static str> {
+        self.options.adds.mad(role).map(|one| match one {
+            One::Register => "run.one",
+            One::Uniform => "run.uniform_one",
+        })
     }
 }
 
@@ -59,16 +69,20 @@ impl Machine for Printer<'_> {
     type Word = Name;
 
     fn add(&mut self, role: Role, a: Name, b: Name) -> Name {
-        let (a, b) = (self.name(a), self.name(b));
-        let expression =
-            if self.on_fma(role) { format!("mad1({a}, run.one, {b})") } else { format!("{a} + {b}") };
+        let (x, y) = (self.name(a), self.name(b));
+        let expression = match self.one(role) {
+            Some(one) => format!("mad1({x}, {one}, {y})"),
+            None => format!("{x} + {y}"),
+        };
         self.define(&expression)
     }
 
     fn sub(&mut self, role: Role, a: Name, b: Name) -> Name {
-        let (a, b) = (self.name(a), self.name(b));
-        let expression =
-            if self.on_fma(role) { format!("mad1({b}, 0u - run.one, {a})") } else { format!("{a} - {b}") };
+        let (x, y) = (self.name(a), self.name(b));
+        let expression = match self.one(role) {
+            Some(one) => format!("mad1({y}, 0u - {one}, {x})"),
+            None => format!("{x} - {y}"),
+        };
         self.define(&expression)
     }
 
@@ -114,7 +128,13 @@ impl Machine for Printer<'_> {
     }
 
     fn layer(&mut self, layer: Layer, word: Name) {
-        let line = format!("LAYER({}, {}, {}); // {}", self.state, layer.index(), self.name(word), layer.name());
+        let line = format!(
+            "LAYER({}, {}, {}); // {}",
+            self.state,
+            layer.index(),
+            self.name(word),
+            layer.name()
+        );
         self.line(&line);
     }
 }
@@ -128,7 +148,11 @@ fn minterms(lut: u8, a: &str, b: &str, c: &str) -> String {
             format!("({} & {} & {})", take(a, 2), take(b, 1), take(c, 0))
         })
         .collect();
-    if terms.is_empty() { "0u".to_owned() } else { terms.join(" | ") }
+    if terms.is_empty() {
+        "0u".to_owned()
+    } else {
+        terms.join(" | ")
+    }
 }
 
 /// The printed functions of a variant and the fields of its `Base` structure, in order.
@@ -151,8 +175,14 @@ pub fn print(options: &Options, mutation: Option<Mutation>) -> Printed {
     if options.interleave > 1 {
         functions += &candidates_function(options, mutation, options.interleave as usize, &mut inputs);
     }
-    let fields: String = inputs.iter().map(|input| format!("    u32 {};\n", input.name())).collect();
-    Printed { text: format!("struct Base {{\n{fields}}};\n\n{functions}"), inputs }
+    let fields: String = inputs
+        .iter()
+        .map(|input| format!("    u32 {};\n", input.name()))
+        .collect();
+    Printed {
+        text: format!("struct Base {{\n{fields}}};\n\n{functions}"),
+        inputs,
+    }
 }
 
 /// `form_group`: what the members of an orbit's group share.
@@ -167,7 +197,10 @@ fn group_function(options: &Options, mutation: Option<Mutation>, inputs: &mut Ve
         let line = format!("group.{field} = {};", printer.name(*name));
         printer.line(&line);
     }
-    let declared: String = fields.iter().map(|(field, _)| format!("    u32 {field};\n")).collect();
+    let declared: String = fields
+        .iter()
+        .map(|(field, _)| format!("    u32 {field};\n"))
+        .collect();
     format!(
         "// What the members of a group share: {FORMULA_GROUP}\n\
          struct Group {{\n{declared}#ifdef ASSAY_TRACE\n    u32 row[ROW];\n#endif\n}};\n\n\
@@ -177,7 +210,8 @@ fn group_function(options: &Options, mutation: Option<Mutation>, inputs: &mut Ve
     )
 }
 
-const FORMULA_GROUP: &str = "m9 and Q25..Q27, step 27 without rotr(z, 7), K + m + Q[t-3] of steps 28..30, K[44] + m9.";
+const FORMULA_GROUP: &str =
+    "m9 and Q25..Q27, step 27 without rotr(z, 7), K + m + Q[t-3] of steps 28..30, K[44] + m9.";
 
 /// Names of the fields of a group, with what they hold.
 fn group_fields<W: Copy>(group: &Group<W>) -> Vec<(&'static str, W)> {
@@ -252,11 +286,17 @@ fn candidates_function(
         Walk::Tunnel => ("", "q9_"),
         Walk::Orbit => ("const Group &group, ", "z_"),
     };
-    let each: Vec<String> = (0..count).map(|i| format!("const u32 {of_each}{i} ROW_PARAMETER({i})")).collect();
+    let each: Vec<String> = (0..count)
+        .map(|i| format!("const u32 {of_each}{i} ROW_PARAMETER({i})"))
+        .collect();
     format!(
         "// {count} candidate{}, steps {}..60 and the test; steps 61..63 for those that pass.\n\
          static __device__ __forceinline__ void candidates_{count}(const Base &base, const Run &run, {extra}{})\n{{\n{}}}\n\n",
-        if count == 1 { "" } else { "s, step by step together" },
+        if count == 1 {
+            ""
+        } else {
+            "s, step by step together"
+        },
         match options.walk {
             Walk::Tunnel => 24,
             Walk::Orbit => 27,

@@ -43,7 +43,13 @@ pub fn natural_shape(walk: Walk) -> Shape {
 
 impl ProductionWorkload {
     /// Bases `first_base`, `first_base + 1`, ... of `seed`, in batches of about `batch_units` candidates.
-    pub fn new(kernel: Kernel, seed: u64, first_base: u64, prefix: Prefix, batch_units: u64) -> ProductionWorkload {
+    pub fn new(
+        kernel: Kernel,
+        seed: u64,
+        first_base: u64,
+        prefix: Prefix,
+        batch_units: u64,
+    ) -> ProductionWorkload {
         let walk = kernel.walk();
         let batch_slots = (batch_units / u64::from(walk.slot_candidates())).clamp(1, walk.slots());
         let base = Arc::new(Base::new(natural_shape(walk), seed, first_base, prefix.clone()));
@@ -62,7 +68,10 @@ impl ProductionWorkload {
 
 impl Workload for ProductionWorkload {
     fn setup(&self) -> Setup {
-        self.kernel.setup(vec![hit_buffer("hits 0", CAPACITY), hit_buffer("hits 1", CAPACITY)])
+        self.kernel.setup(vec![
+            hit_buffer("hits 0", CAPACITY),
+            hit_buffer("hits 1", CAPACITY),
+        ])
     }
 
     fn batch(&mut self, index: u64) -> Option<Batch> {
@@ -82,29 +91,58 @@ impl Workload for ProductionWorkload {
         };
         let units = walk.candidates(first..first + slots);
         let steps = vec![
-            Step::Clear { buffer: hits, words: 1, value: 0 },
+            Step::Clear {
+                buffer: hits,
+                words: 1,
+                value: 0,
+            },
             self.kernel.launch(&base, &span),
-            Step::Download { buffer: hits, words: hit_words(CAPACITY) },
+            Step::Download {
+                buffer: hits,
+                words: hit_words(CAPACITY),
+            },
         ];
-        self.in_flight.push_back(InFlight { index, base, base_index: self.next_base, units });
+        self.in_flight.push_back(InFlight {
+            index,
+            base,
+            base_index: self.next_base,
+            units,
+        });
         self.next_slot += slots;
         if self.next_slot == walk.slots() {
             (self.next_base, self.next_slot) = (self.next_base.wrapping_add(1), 0);
-            self.base = Arc::new(Base::new(natural_shape(walk), self.seed, self.next_base, self.prefix.clone()));
+            self.base = Arc::new(Base::new(
+                natural_shape(walk),
+                self.seed,
+                self.next_base,
+                self.prefix.clone(),
+            ));
         }
         Some(Batch { steps, units })
     }
 
     fn collect(&mut self, index: u64, outputs: Outputs) -> Result<Collected, Fault> {
-        let Some(InFlight { base, base_index, units, .. }) =
-            self.in_flight.pop_front().filter(|batch| batch.index == index)
+        let Some(InFlight {
+            base,
+            base_index,
+            units,
+            ..
+        }) = self.in_flight.pop_front().filter(|batch| batch.index == index)
         else {
-            return Err(Fault::Malformed { batch: index, what: "it came back out of order".to_owned() });
+            return Err(Fault::Malformed {
+                batch: index,
+                what: "it came back out of order".to_owned(),
+            });
         };
         let hits = reports(index, &outputs, CAPACITY)?
             .into_iter()
             .map(|report| confirm(index, &base, report, base.zero_target(), u32::MAX))
             .collect::<Result<_, _>>()?;
-        Ok(Collected { units, base: Some(base_index), hits, hits_expected: units as f64 / 2f64.powi(32) })
+        Ok(Collected {
+            units,
+            base: Some(base_index),
+            hits,
+            hits_expected: units as f64 / 2f64.powi(32),
+        })
     }
 }

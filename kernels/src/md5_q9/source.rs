@@ -22,7 +22,9 @@ pub fn source(file: &VariantFile, mutation: Option<Mutation>) -> Printed {
         Walk::Orbit => "group, ",
     };
     let n = options.interleave;
-    let each: Vec<String> = (0..n).map(|i| format!("{candidate} {stride} {i}u ROW_ARGUMENT({i})")).collect();
+    let each: Vec<String> = (0..n)
+        .map(|i| format!("{candidate} {stride} {i}u ROW_ARGUMENT({i})"))
+        .collect();
     let mut text = include_str!("cuda/prelude.cu").to_owned();
     let _ = write!(
         text,
@@ -35,5 +37,8 @@ pub fn source(file: &VariantFile, mutation: Option<Mutation>) -> Printed {
         let _ = writeln!(text, "#define ORBIT_STEP 0x{step:08x}u");
     }
     let _ = write!(text, "\n{}{kernel}", printed.text);
-    Printed { text, inputs: printed.inputs }
+    Printed {
+        text,
+        inputs: printed.inputs,
+    }
 }

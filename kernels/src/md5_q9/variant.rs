@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::base::{Base, Prefix, Shape};
-use super::count::count;
 use super::check::{AgreementCheck, OverflowCheck, PlantedCheck, TraceCheck, VectorFile};
+use super::count::count;
 use super::mutate::Mutation;
 use super::options::{VariantFile, Walk, WordAdds};
 use super::order::{MEMBERS, ORBIT_STEP, last_of_first_group, orbit_slot};
@@ -35,12 +35,19 @@ impl Md5Variant {
     /// When the text is not a variant.
     pub fn parse(name: &str, text: &str) -> Result<Md5Variant, VariantError> {
         let file = Arc::new(VariantFile::parse(text)?);
-        Ok(Md5Variant { name: name.to_owned(), file, mutation: None })
+        Ok(Md5Variant {
+            name: name.to_owned(),
+            file,
+            mutation: None,
+        })
     }
 
     /// The same variant with one operation broken: the checks must find it.
     pub fn broken(&self, mutation: Mutation) -> Md5Variant {
-        Md5Variant { mutation: Some(mutation), ..self.clone() }
+        Md5Variant {
+            mutation: Some(mutation),
+            ..self.clone()
+        }
     }
 
     /// The order in which it visits candidates.
@@ -71,15 +78,25 @@ impl Md5Variant {
     /// The trace check of whole orbits: every k* from 0 to 16, and the edges of y0.
     fn orbits(&self, base: Base, seed: u64) -> TraceCheck {
         let mut seeded = Seeded::new(seed ^ 0x006f_7262);
-        let every_star = (0..MEMBERS).map(|star| loop {
-            let y0 = seeded.below(ORBIT_STEP.into()) as u32;
-            if last_of_first_group(y0) == star {
-                break y0;
+        let every_star = (0..MEMBERS).map(|star| {
+            loop {
+                let y0 = seeded.below(ORBIT_STEP.into()) as u32;
+                if last_of_first_group(y0) == star {
+                    break y0;
+                }
             }
         });
         let edges = [0, 0xfff, 0x1000, 0x0f0f_0f0e];
-        let stretches = every_star.chain(edges).map(|y0| (u64::from(orbit_slot(y0)), 1)).collect();
-        TraceCheck::new(self.kernel(Test::Trace), base, "whole orbits with every k*", stretches)
+        let stretches = every_star
+            .chain(edges)
+            .map(|y0| (u64::from(orbit_slot(y0)), 1))
+            .collect();
+        TraceCheck::new(
+            self.kernel(Test::Trace),
+            base,
+            "whole orbits with every k*",
+            stretches,
+        )
     }
 }
 
@@ -110,8 +127,13 @@ impl Variant for Md5Variant {
             DeviceKind::Cuda => vec!["cpu.states"],
             DeviceKind::Emulated => vec!["adds.constant", "adds.function", "adds.word", "cpu.states"],
             DeviceKind::Cpu => {
-                let mut keys =
-                    vec!["adds.constant", "adds.function", "interleave", "launch.block", "launch.inner"];
+                let mut keys = vec![
+                    "adds.constant",
+                    "adds.function",
+                    "interleave",
+                    "launch.block",
+                    "launch.inner",
+                ];
                 if self.file.options.adds.word != WordAdds::Separate {
                     keys.insert(2, "adds.word");
                 }
@@ -134,7 +156,11 @@ impl Variant for Md5Variant {
             checks.push(Box::new(self.orbits(shapes[0].clone(), plan.seed)));
         }
         for base in &shapes {
-            checks.push(Box::new(PlantedCheck::new(self.kernel(Test::Whole), base.clone(), plan.seed)));
+            checks.push(Box::new(PlantedCheck::new(
+                self.kernel(Test::Whole),
+                base.clone(),
+                plan.seed,
+            )));
         }
         let orbit = base(Shape::Orbit, 0);
         let build = |test| self.kernel(test);
@@ -147,7 +173,10 @@ impl Variant for Md5Variant {
 
     fn vector_checks(&self, text: &str) -> Result<Vec<Box<dyn Check>>, VectorError> {
         let checks = VectorFile::parse(text)?.checks(|| self.kernel(Test::Trace))?;
-        Ok(checks.into_iter().map(|check| Box::new(check) as Box<dyn Check>).collect())
+        Ok(checks
+            .into_iter()
+            .map(|check| Box::new(check) as Box<dyn Check>)
+            .collect())
     }
 
     fn overflow_check(&self, plan: &ValidationPlan) -> Box<dyn Check> {
@@ -157,8 +186,19 @@ impl Variant for Md5Variant {
 
     fn production(&self, request: &Production) -> Result<Box<dyn Workload>, crate::family::PrefixError> {
         let prefix = Prefix::new(Arc::clone(&request.prefix))?;
-        let &Production { seed, first_base, batch_units, .. } = request;
-        Ok(Box::new(ProductionWorkload::new(self.kernel(Test::Whole), seed, first_base, prefix, batch_units)))
+        let &Production {
+            seed,
+            first_base,
+            batch_units,
+            ..
+        } = request;
+        Ok(Box::new(ProductionWorkload::new(
+            self.kernel(Test::Whole),
+            seed,
+            first_base,
+            prefix,
+            batch_units,
+        )))
     }
 
     fn source(&self) -> Source {
@@ -173,10 +213,16 @@ impl Variant for Md5Variant {
             Walk::Orbit => vec![
                 LoopLevel::times("orbit", inner),
                 LoopLevel::times("group", 2),
-                LoopLevel { name: "member", trips: group_sizes() },
+                LoopLevel {
+                    name: "member",
+                    trips: group_sizes(),
+                },
             ],
         };
-        LoopPlan { mark: UnitMark::rotations(candidate.rotations), levels }
+        LoopPlan {
+            mark: UnitMark::rotations(candidate.rotations),
+            levels,
+        }
     }
 
     fn native_states(&self, isa: Isa) -> Option<u32> {

@@ -128,7 +128,14 @@ impl Kernel {
     /// The build of the variant `name` that does `test`.
     pub fn new(name: &str, file: Arc<VariantFile>, test: Test, mutation: Option<Mutation>) -> Kernel {
         let printed = source(&file, mutation);
-        Kernel { file, test, name: name.to_owned(), text: printed.text, inputs: printed.inputs, mutation }
+        Kernel {
+            file,
+            test,
+            name: name.to_owned(),
+            text: printed.text,
+            inputs: printed.inputs,
+            mutation,
+        }
     }
 
     /// Its walk.
@@ -190,7 +197,11 @@ impl Kernel {
 
 /// A hit buffer for `capacity` records.
 pub fn hit_buffer(name: &'static str, capacity: u32) -> Buffer {
-    Buffer { name, words: hit_words(capacity), fill: 0 }
+    Buffer {
+        name,
+        words: hit_words(capacity),
+        fill: 0,
+    }
 }
 
 /// Words of a hit buffer for `capacity` records.
@@ -213,16 +224,31 @@ pub struct Report {
 /// [`Fault::Overflow`] when there were more hits than room; [`Fault::Malformed`] when the buffer is not one.
 pub fn reports(batch: u64, outputs: &Outputs, capacity: u32) -> Result<Vec<Report>, Fault> {
     let [words] = outputs.as_slice() else {
-        return Err(Fault::Malformed { batch, what: format!("{} downloads instead of one", outputs.len()) });
+        return Err(Fault::Malformed {
+            batch,
+            what: format!("{} downloads instead of one", outputs.len()),
+        });
     };
     if words.len() != hit_words(capacity) {
-        return Err(Fault::Malformed { batch, what: format!("a hit buffer of {} words", words.len()) });
+        return Err(Fault::Malformed {
+            batch,
+            what: format!("a hit buffer of {} words", words.len()),
+        });
     }
     if words[0] > capacity {
-        return Err(Fault::Overflow { found: words[0].into(), capacity: capacity.into() });
+        return Err(Fault::Overflow {
+            found: words[0].into(),
+            capacity: capacity.into(),
+        });
     }
     let records = words[HIT_HEAD..].as_chunks::<HIT_WORDS>().0;
-    Ok(records[..words[0] as usize].iter().map(|&[q9, a, b, c, d]| Report { q9, digest: [a, b, c, d] }).collect())
+    Ok(records[..words[0] as usize]
+        .iter()
+        .map(|&[q9, a, b, c, d]| Report {
+            q9,
+            digest: [a, b, c, d],
+        })
+        .collect())
 }
 
 /// Confirm a report: its message, hashed anew by the md-5 crate, has the digest that the kernel formed, and passes
@@ -238,7 +264,11 @@ pub fn confirm(batch: u64, base: &Base, report: Report, target: u32, mask: u32) 
         return Err(Fault::Unconfirmed {
             batch,
             candidate: candidate(),
-            what: format!("its digest is {}, not {}", hex(&digest), hex(&digest_bytes(report.digest))),
+            what: format!(
+                "its digest is {}, not {}",
+                hex(&digest),
+                hex(&digest_bytes(report.digest))
+            ),
         });
     }
     let a = u32::from_le_bytes([digest[0], digest[1], digest[2], digest[3]]);
@@ -251,7 +281,11 @@ pub fn confirm(batch: u64, base: &Base, report: Report, target: u32, mask: u32) 
             what: format!("its Q61 is {q61:08x} where the test wanted {target:08x} under mask {mask:08x}"),
         });
     }
-    Ok(Hit { base: base.record(), message, digest })
+    Ok(Hit {
+        base: base.record(),
+        message,
+        digest,
+    })
 }
 
 /// Lower-case hex.

@@ -50,7 +50,10 @@ impl AgreementCheck {
         let mut seeded = Seeded::new(seed);
         let blocks = u64::from(ORBIT_STEP) / 4096 - SLICE / 4096;
         let y0 = (seeded.below(blocks) * 4096) as u32;
-        let scope = Scope::Slice { y0, k: seeded.below(MEMBERS.into()) as u32 };
+        let scope = Scope::Slice {
+            y0,
+            k: seeded.below(MEMBERS.into()) as u32,
+        };
         AgreementCheck::new(build(Test::Bits(SLICE_BITS)), base, scope)
     }
 
@@ -81,7 +84,14 @@ impl AgreementCheck {
                     .collect()
             }
         };
-        AgreementCheck { kernel, base, scope, batches, found: BTreeSet::new(), verdict: Verdict::default() }
+        AgreementCheck {
+            kernel,
+            base,
+            scope,
+            batches,
+            found: BTreeSet::new(),
+            verdict: Verdict::default(),
+        }
     }
 }
 
@@ -89,9 +99,9 @@ impl Scope {
     /// Lowest Q9 of a slice: y runs upwards while Q9 = -y runs downwards.
     fn first_q9(self) -> u32 {
         match self {
-            Scope::Slice { y0, k } => {
-                (y0.wrapping_add(k * ORBIT_STEP)).wrapping_add(SLICE as u32 - 1).wrapping_neg()
-            }
+            Scope::Slice { y0, k } => (y0.wrapping_add(k * ORBIT_STEP))
+                .wrapping_add(SLICE as u32 - 1)
+                .wrapping_neg(),
             Scope::Whole => 0,
         }
     }
@@ -112,7 +122,11 @@ impl Workload for AgreementCheck {
     fn batch(&mut self, index: u64) -> Option<Batch> {
         let spans = self.batches.get(index as usize)?;
         let walk = self.kernel.walk();
-        let mut steps = vec![Step::Clear { buffer: HITS, words: 1, value: 0 }];
+        let mut steps = vec![Step::Clear {
+            buffer: HITS,
+            words: 1,
+            value: 0,
+        }];
         steps.extend(spans.iter().map(|slots| {
             let span = Span {
                 first: slots.start,
@@ -125,8 +139,14 @@ impl Workload for AgreementCheck {
             };
             self.kernel.launch(&self.base, &span)
         }));
-        steps.push(Step::Download { buffer: HITS, words: hit_words(CAPACITY) });
-        Some(Batch { steps, units: spans.iter().map(|slots| walk.candidates(slots.clone())).sum() })
+        steps.push(Step::Download {
+            buffer: HITS,
+            words: hit_words(CAPACITY),
+        });
+        Some(Batch {
+            steps,
+            units: spans.iter().map(|slots| walk.candidates(slots.clone())).sum(),
+        })
     }
 
     fn collect(&mut self, index: u64, outputs: Outputs) -> Result<Collected, Fault> {
@@ -136,12 +156,21 @@ impl Workload for AgreementCheck {
             units += walk.candidates(slots.clone());
         }
         for report in reports(index, &outputs, CAPACITY)? {
-            confirm(index, &self.base, report, self.base.zero_target(), self.kernel.test.mask())?;
+            confirm(
+                index,
+                &self.base,
+                report,
+                self.base.zero_target(),
+                self.kernel.test.mask(),
+            )?;
             if self.scope.contains(report.q9) && !self.found.insert(report.q9.into()) {
                 self.verdict.duplicates += 1;
             }
         }
-        Ok(Collected { units, ..Collected::default() })
+        Ok(Collected {
+            units,
+            ..Collected::default()
+        })
     }
 }
 
@@ -179,7 +208,10 @@ impl Check for AgreementCheck {
                         expected: there(&oracle).to_owned(),
                     });
                 }
-                (format!("{} slice from {first:08x}", self.base.id), BTreeSet::new())
+                (
+                    format!("{} slice from {first:08x}", self.base.id),
+                    BTreeSet::new(),
+                )
             }
             Scope::Whole => {
                 verdict.checked = self.kernel.walk().candidates(0..self.kernel.walk().slots());

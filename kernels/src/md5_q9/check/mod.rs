@@ -8,8 +8,8 @@ mod trace;
 mod vectors;
 
 pub use agreement::AgreementCheck;
-pub use rows::ORDER_LAYER;
 pub use overflow::OverflowCheck;
 pub use planted::PlantedCheck;
+pub use rows::ORDER_LAYER;
 pub use trace::TraceCheck;
-pub use vectors::{VectorFile};
+pub use vectors::VectorFile;

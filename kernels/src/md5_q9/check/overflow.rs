@@ -42,9 +42,16 @@ impl Workload for OverflowCheck {
         };
         (index == 0).then(|| Batch {
             steps: vec![
-                Step::Clear { buffer: hits, words: 1, value: 0 },
+                Step::Clear {
+                    buffer: hits,
+                    words: 1,
+                    value: 0,
+                },
                 self.kernel.launch(&self.base, &span),
-                Step::Download { buffer: hits, words: hit_words(CAPACITY) },
+                Step::Download {
+                    buffer: hits,
+                    words: hit_words(CAPACITY),
+                },
             ],
             units: self.kernel.walk().candidates(0..slots),
         })

@@ -39,7 +39,12 @@ impl PlantedCheck {
     /// the border between blocks, every place of a thread's inner loop, every member of an orbit.
     pub fn new(kernel: Kernel, base: Base, seed: u64) -> PlantedCheck {
         let plants = plants(&kernel, &base, &mut Seeded::new(seed));
-        PlantedCheck { kernel, base, plants, verdict: Verdict::default() }
+        PlantedCheck {
+            kernel,
+            base,
+            plants,
+            verdict: Verdict::default(),
+        }
     }
 
     fn plants_of(&self, batch: u64) -> &[Plant] {
@@ -50,7 +55,10 @@ impl PlantedCheck {
 
 fn plants(kernel: &Kernel, base: &Base, seeded: &mut Seeded) -> Vec<Plant> {
     let walk = kernel.walk();
-    let LaunchOptions { block, inner: production_inner } = kernel.file.launch;
+    let LaunchOptions {
+        block,
+        inner: production_inner,
+    } = kernel.file.launch;
     // Two interleaved rounds and a tail of one.
     let inner = 2 * kernel.file.options.interleave + 1;
     // A second block that is not full, and a last thread with one slot less than the others.
@@ -99,14 +107,19 @@ fn plants(kernel: &Kernel, base: &Base, seeded: &mut Seeded) -> Vec<Plant> {
     let production_slots = u64::from(block) * u64::from(production_inner);
     let first = seeded.below(walk.slots() - production_slots);
     for slot in [first, first + production_slots - 1] {
-        plants.extend(ends_of_slot(walk, first, slot).map(|q9| plant(first, production_slots, production_inner, q9)));
+        plants.extend(
+            ends_of_slot(walk, first, slot).map(|q9| plant(first, production_slots, production_inner, q9)),
+        );
     }
     plants
 }
 
 /// The first and the last candidate of a slot, or of the last slot before it that is not empty.
 fn ends_of_slot(walk: Walk, first: u64, slot: u64) -> impl Iterator<Item = u32> {
-    let slot = (first..=slot).rev().find(|&slot| walk.slot(slot).next().is_some()).unwrap_or(slot);
+    let slot = (first..=slot)
+        .rev()
+        .find(|&slot| walk.slot(slot).next().is_some())
+        .unwrap_or(slot);
     let ends = [walk.slot(slot).next(), walk.slot(slot).last()];
     let both = if walk.slot_candidates() == 1 { 1 } else { 2 };
     ends.into_iter().take(both).flatten()
@@ -124,15 +137,39 @@ impl Workload for PlantedCheck {
         }
         let walk = self.kernel.walk();
         let launches = plants.iter().map(|plant| {
-            let &Plant { first, slots, inner, target, .. } = plant;
-            let span = Span { first, slots, inner, target, hits: HITS, capacity: CAPACITY, trace: HITS };
+            let &Plant {
+                first,
+                slots,
+                inner,
+                target,
+                ..
+            } = plant;
+            let span = Span {
+                first,
+                slots,
+                inner,
+                target,
+                hits: HITS,
+                capacity: CAPACITY,
+                trace: HITS,
+            };
             self.kernel.launch(&self.base, &span)
         });
-        let clear = Step::Clear { buffer: HITS, words: 1, value: 0 };
-        let download = Step::Download { buffer: HITS, words: hit_words(CAPACITY) };
+        let clear = Step::Clear {
+            buffer: HITS,
+            words: 1,
+            value: 0,
+        };
+        let download = Step::Download {
+            buffer: HITS,
+            words: hit_words(CAPACITY),
+        };
         Some(Batch {
             steps: std::iter::once(clear).chain(launches).chain([download]).collect(),
-            units: plants.iter().map(|plant| walk.candidates(plant.first..plant.first + plant.slots)).sum(),
+            units: plants
+                .iter()
+                .map(|plant| walk.candidates(plant.first..plant.first + plant.slots))
+                .sum(),
         })
     }
 
@@ -151,12 +188,16 @@ impl Workload for PlantedCheck {
             let wanted = walk.find(report.q9).map_or(0, |(slot, _)| {
                 let launches = self.plants_of(index).iter();
                 launches
-                    .filter(|plant| plant.target == q61 && (plant.first..plant.first + plant.slots).contains(&slot))
+                    .filter(|plant| {
+                        plant.target == q61 && (plant.first..plant.first + plant.slots).contains(&slot)
+                    })
                     .count() as u64
             });
             if confirmed.is_err() || wanted == 0 {
                 verdict.mismatches += 1;
-                let got = confirmed.err().map_or_else(|| "a report".to_owned(), |fault| fault.to_string());
+                let got = confirmed
+                    .err()
+                    .map_or_else(|| "a report".to_owned(), |fault| fault.to_string());
                 note(&mut verdict, &self.base, report.q9, got, "no report");
             } else if let Some(times) = found.remove(&report.q9) {
                 verdict.duplicates += times.saturating_sub(wanted);
@@ -168,10 +209,19 @@ impl Workload for PlantedCheck {
         verdict.checked += plants.len() as u64;
         for plant in plants.iter().filter(|plant| !found.contains_key(&plant.q9)) {
             verdict.missing += 1;
-            note(&mut verdict, &self.base, plant.q9, "no report".to_owned(), "a report: the target is its Q61");
+            note(
+                &mut verdict,
+                &self.base,
+                plant.q9,
+                "no report".to_owned(),
+                "a report: the target is its Q61",
+            );
         }
         self.verdict = verdict;
-        Ok(Collected { units: self.verdict.checked, ..Collected::default() })
+        Ok(Collected {
+            units: self.verdict.checked,
+            ..Collected::default()
+        })
     }
 }
 

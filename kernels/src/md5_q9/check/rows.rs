@@ -99,7 +99,11 @@ impl RowReader {
         let mut equal = true;
         for layer in Layer::all() {
             let got = row[ROW_HEAD + layer.index()];
-            let expected = if formed(walk, layer) { expected(&candidate, layer) } else { UNFORMED };
+            let expected = if formed(walk, layer) {
+                expected(&candidate, layer)
+            } else {
+                UNFORMED
+            };
             if got != expected {
                 equal = false;
                 let difference = Difference {
@@ -126,6 +130,10 @@ impl RowReader {
         }
         self.verdict.mismatches += u64::from(!equal);
         let [m8, m9, m12] = [8, 9, 12].map(|k| candidate.words[k]);
-        self.verdict.rows.push(ValidationRow { base: base.id.clone(), words: [q9, m8, m9, m12], digest });
+        self.verdict.rows.push(ValidationRow {
+            base: base.id.clone(),
+            words: [q9, m8, m9, m12],
+            digest,
+        });
     }
 }

@@ -22,7 +22,13 @@ pub struct TraceCheck {
 impl TraceCheck {
     /// The check of `(first slot, slots)` stretches of `base`. The kernel is a trace build.
     pub fn new(kernel: Kernel, base: Base, what: &'static str, stretches: Vec<(u64, u64)>) -> TraceCheck {
-        TraceCheck { kernel, base, what, stretches, reader: RowReader::default() }
+        TraceCheck {
+            kernel,
+            base,
+            what,
+            stretches,
+            reader: RowReader::default(),
+        }
     }
 
     fn words(&self, slots: u64) -> usize {
@@ -32,18 +38,39 @@ impl TraceCheck {
 
 impl Workload for TraceCheck {
     fn setup(&self) -> Setup {
-        let most = self.stretches.iter().map(|&(_, slots)| self.words(slots)).max().unwrap_or(0);
-        self.kernel.setup(vec![Buffer { name: "trace", words: most, fill: UNFORMED }])
+        let most = self
+            .stretches
+            .iter()
+            .map(|&(_, slots)| self.words(slots))
+            .max()
+            .unwrap_or(0);
+        self.kernel.setup(vec![Buffer {
+            name: "trace",
+            words: most,
+            fill: UNFORMED,
+        }])
     }
 
     fn batch(&mut self, index: u64) -> Option<Batch> {
         let &(first, slots) = self.stretches.get(index as usize)?;
         let trace = BufferId(0);
         let words = self.words(slots);
-        let span = Span { first, slots, inner: INNER, target: 0, hits: trace, capacity: 0, trace };
+        let span = Span {
+            first,
+            slots,
+            inner: INNER,
+            target: 0,
+            hits: trace,
+            capacity: 0,
+            trace,
+        };
         Some(Batch {
             steps: vec![
-                Step::Clear { buffer: trace, words, value: UNFORMED },
+                Step::Clear {
+                    buffer: trace,
+                    words,
+                    value: UNFORMED,
+                },
                 self.kernel.launch(&self.base, &span),
                 Step::Download { buffer: trace, words },
             ],
@@ -54,12 +81,18 @@ impl Workload for TraceCheck {
     fn collect(&mut self, index: u64, outputs: Outputs) -> Result<Collected, Fault> {
         let (first, slots) = self.stretches[index as usize];
         let [trace] = outputs.as_slice() else {
-            return Err(Fault::Malformed { batch: index, what: format!("{} downloads instead of one", outputs.len()) });
+            return Err(Fault::Malformed {
+                batch: index,
+                what: format!("{} downloads instead of one", outputs.len()),
+            });
         };
         let walk = self.kernel.walk();
         let wanted: Vec<u32> = (first..first + slots).flat_map(|slot| walk.slot(slot)).collect();
         self.reader.read(&self.base, walk, &wanted, trace);
-        Ok(Collected { units: wanted.len() as u64, ..Collected::default() })
+        Ok(Collected {
+            units: wanted.len() as u64,
+            ..Collected::default()
+        })
     }
 }
 
@@ -71,7 +104,10 @@ impl Check for TraceCheck {
     fn finish(&mut self) -> Verdict {
         let walk = self.kernel.walk();
         let mut verdict = std::mem::take(&mut self.reader).verdict;
-        verdict.not_formed = Layer::all().filter(|&layer| !formed(walk, layer)).map(Layer::name).collect();
+        verdict.not_formed = Layer::all()
+            .filter(|&layer| !formed(walk, layer))
+            .map(Layer::name)
+            .collect();
         verdict.bases = vec![self.base.record()];
         verdict
     }

@@ -51,7 +51,8 @@ fn word(text: &str, what: &str) -> Result<u32, VectorError> {
     if text.len() != 8 {
         return Err(VectorError(format!("{what}: `{text}` is not eight hex digits")));
     }
-    u32::from_str_radix(text, 16).map_err(|_| VectorError(format!("{what}: `{text}` is not eight hex digits")))
+    u32::from_str_radix(text, 16)
+        .map_err(|_| VectorError(format!("{what}: `{text}` is not eight hex digits")))
 }
 
 impl VectorFile {
@@ -68,7 +69,11 @@ impl VectorFile {
     /// # Errors
     /// Names the base and the field that cannot be read.
     pub fn checks(&self, build: impl Fn() -> Kernel) -> Result<Vec<VectorCheck>, VectorError> {
-        self.bases.iter().enumerate().map(|(i, base)| base.check(i, build())).collect()
+        self.bases
+            .iter()
+            .enumerate()
+            .map(|(i, base)| base.check(i, build()))
+            .collect()
     }
 }
 
@@ -77,11 +82,16 @@ impl VectorBase {
         let mut q = [0; 13];
         for n in (1..=13).filter(|&n| n != 9) {
             let what = format!("bases[{index}].fixed.{n}");
-            let text = self.fixed.get(&n.to_string()).ok_or_else(|| VectorError(format!("{what} is missing")))?;
+            let text = self
+                .fixed
+                .get(&n.to_string())
+                .ok_or_else(|| VectorError(format!("{what} is missing")))?;
             q[n - 1] = word(text, &what)?;
         }
         if (q[9], q[10]) != (0, u32::MAX) {
-            return Err(VectorError(format!("bases[{index}].fixed: the tunnel needs 10 = 00000000, 11 = ffffffff")));
+            return Err(VectorError(format!(
+                "bases[{index}].fixed: the tunnel needs 10 = 00000000, 11 = ffffffff"
+            )));
         }
         let base = Base::from_states(format!("vector-{index}"), q, Prefix::none());
         if self.orbit != (base.shape == Shape::Orbit) {
@@ -93,7 +103,9 @@ impl VectorBase {
         let cases = self.candidates.iter().enumerate().map(|(j, candidate)| {
             let what = |field: &str| format!("bases[{index}].candidates[{j}].{field}");
             let words = candidate.layers.iter().map(|(name, value)| {
-                let text = value.as_str().ok_or_else(|| VectorError(format!("{} is not a string", what(name))))?;
+                let text = value
+                    .as_str()
+                    .ok_or_else(|| VectorError(format!("{} is not a string", what(name))))?;
                 if Quantity::named(name).is_none() {
                     return Err(VectorError(format!("{} is not m0..m15 or q1..q64", what(name))));
                 }
@@ -107,7 +119,14 @@ impl VectorBase {
             })
         });
         let cases = cases.collect::<Result<Vec<_>, _>>()?;
-        Ok(VectorCheck { kernel, base, cases, covered: Vec::new(), reader: RowReader::default() }.covering())
+        Ok(VectorCheck {
+            kernel,
+            base,
+            cases,
+            covered: Vec::new(),
+            reader: RowReader::default(),
+        }
+        .covering())
     }
 }
 
@@ -154,8 +173,9 @@ impl VectorCheck {
     fn covering(mut self) -> VectorCheck {
         let walk = self.kernel.walk();
         let shape_fits = natural_shape(walk) == Shape::Ordinary || self.base.shape == Shape::Orbit;
-        self.covered =
-            (0..self.cases.len()).filter(|&i| shape_fits && walk.find(self.cases[i].q9).is_some()).collect();
+        self.covered = (0..self.cases.len())
+            .filter(|&i| shape_fits && walk.find(self.cases[i].q9).is_some())
+            .collect();
         self
     }
 
@@ -165,9 +185,18 @@ impl VectorCheck {
 
     fn compare(&mut self, case: usize, trace: &[u32]) {
         let walk = self.kernel.walk();
-        let Case { q9, message, digest, words } = &self.cases[case];
+        let Case {
+            q9,
+            message,
+            digest,
+            words,
+        } = &self.cases[case];
         let candidate = self.base.candidate(*q9);
-        let row = trace.as_chunks::<ROW>().0.iter().find(|row| row[0] != UNFORMED && row[1] == *q9);
+        let row = trace
+            .as_chunks::<ROW>()
+            .0
+            .iter()
+            .find(|row| row[0] != UNFORMED && row[1] == *q9);
         let mut differences = Vec::new();
         let mut differs = |layer: &str, got: String, expected: String| {
             if got != expected {
@@ -175,14 +204,24 @@ impl VectorCheck {
             }
         };
         for (name, expected) in words {
-            let Some(quantity) = Quantity::named(name) else { continue };
+            let Some(quantity) = Quantity::named(name) else {
+                continue;
+            };
             let oracle = match quantity {
                 Quantity::Word(k) => candidate.words[k],
                 Quantity::Q(n) => candidate.q[n - 1],
             };
-            differs(name, format!("{oracle:08x} (host)"), format!("{expected:08x} (host)"));
+            differs(
+                name,
+                format!("{oracle:08x} (host)"),
+                format!("{expected:08x} (host)"),
+            );
             if let (Some(row), Some(layer)) = (row, quantity.layer(walk)) {
-                differs(name, format!("{:08x}", row[ROW_HEAD + layer.index()]), format!("{expected:08x}"));
+                differs(
+                    name,
+                    format!("{:08x}", row[ROW_HEAD + layer.index()]),
+                    format!("{expected:08x}"),
+                );
             }
         }
         differs("message", hex(&self.base.message(*q9)), message.to_lowercase());
@@ -197,24 +236,45 @@ impl VectorCheck {
         verdict.mismatches += u64::from(!differences.is_empty());
         if let Some((layer, got, expected)) = differences.into_iter().next() {
             let candidate = format!("{} Q9 {q9:08x}", self.base.id);
-            verdict.first.get_or_insert(Difference { layer, candidate, got, expected });
+            verdict.first.get_or_insert(Difference {
+                layer,
+                candidate,
+                got,
+                expected,
+            });
         }
     }
 }
 
 impl Workload for VectorCheck {
     fn setup(&self) -> Setup {
-        self.kernel.setup(vec![Buffer { name: "trace", words: self.words(), fill: UNFORMED }])
+        self.kernel.setup(vec![Buffer {
+            name: "trace",
+            words: self.words(),
+            fill: UNFORMED,
+        }])
     }
 
     fn batch(&mut self, index: u64) -> Option<Batch> {
         let case = &self.cases[*self.covered.get(index as usize)?];
         let (first, _) = self.kernel.walk().find(case.q9)?;
         let (trace, words) = (BufferId(0), self.words());
-        let span = Span { first, slots: 1, inner: 1, target: 0, hits: trace, capacity: 0, trace };
+        let span = Span {
+            first,
+            slots: 1,
+            inner: 1,
+            target: 0,
+            hits: trace,
+            capacity: 0,
+            trace,
+        };
         Some(Batch {
             steps: vec![
-                Step::Clear { buffer: trace, words, value: UNFORMED },
+                Step::Clear {
+                    buffer: trace,
+                    words,
+                    value: UNFORMED,
+                },
                 self.kernel.launch(&self.base, &span),
                 Step::Download { buffer: trace, words },
             ],
@@ -224,7 +284,10 @@ impl Workload for VectorCheck {
 
     fn collect(&mut self, index: u64, outputs: Outputs) -> Result<Collected, Fault> {
         let [trace] = outputs.as_slice() else {
-            return Err(Fault::Malformed { batch: index, what: format!("{} downloads instead of one", outputs.len()) });
+            return Err(Fault::Malformed {
+                batch: index,
+                what: format!("{} downloads instead of one", outputs.len()),
+            });
         };
         let case = self.covered[index as usize];
         let walk = self.kernel.walk();
@@ -232,7 +295,10 @@ impl Workload for VectorCheck {
         let wanted: Vec<u32> = walk.slot(slot).collect();
         self.reader.read(&self.base, walk, &wanted, trace);
         self.compare(case, trace);
-        Ok(Collected { units: wanted.len() as u64, ..Collected::default() })
+        Ok(Collected {
+            units: wanted.len() as u64,
+            ..Collected::default()
+        })
     }
 }
 

@@ -14,11 +14,22 @@ typedef unsigned long long u64;
 
 // What stays the same for the whole launch, beside the base.
 struct Run {
-    u32 target;   // Q61 of a hit
-    u32 one;      // 1, but the compiler does not know
+    u32 target;      // Q61 of a hit
+    u32 one;         // 1, but the compiler does not know
+    u32 uniform_one; // the same, in a uniform register
     u32 *hits;
-    u32 capacity; // records that fit in `hits`
+    u32 capacity;    // records that fit in `hits`
 };
+
+// A launch's parameters. The compiler reads a parameter anew from constant memory, into an ordinary register, wherever
+// it is used inside a divergent loop; a value that it has to compute from uniform operands it keeps in a uniform
+// register. gridDim.x stays below 2^31, so `nought` is 0.
+static __device__ __forceinline__ Run launched(const u32 target, const u32 one, u32 *const hits, const u32 capacity)
+{
+    const u32 nought = gridDim.x >> 31;
+    const Run run = {target | nought, one, one | nought, hits, capacity};
+    return run;
+}
 
 // a * one + c = a + c, on the FMA pipe.
 static __device__ __forceinline__ u32 mad1(const u32 a, const u32 one, const u32 c)

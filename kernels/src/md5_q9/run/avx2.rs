@@ -22,7 +22,12 @@ impl Lanes for Avx2 {
     #[inline(always)]
     fn ramp(stride: u32) -> __m256i {
         // SAFETY: AVX2 was detected, see above.
-        unsafe { _mm256_mullo_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), _mm256_set1_epi32(stride as i32)) }
+        unsafe {
+            _mm256_mullo_epi32(
+                _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7),
+                _mm256_set1_epi32(stride as i32),
+            )
+        }
     }
 
     #[inline(always)]

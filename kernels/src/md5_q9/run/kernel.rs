@@ -41,8 +41,17 @@ pub struct Md5Native {
 
 /// The options that native code distinguishes: placements on pipes mean nothing here.
 const fn native(walk: Walk, constants: Constants) -> Options {
-    let adds = Adds { constant: Placement::Plain, function: Placement::Plain, word: WordAdds::Plain };
-    Options { walk, constants, interleave: 1, adds }
+    let adds = Adds {
+        constant: Placement::Plain,
+        function: Placement::Plain,
+        word: WordAdds::Plain,
+    };
+    Options {
+        walk,
+        constants,
+        interleave: 1,
+        adds,
+    }
 }
 
 const SEPARATE: Options = native(Walk::Tunnel, Constants::Separate);
@@ -100,7 +109,10 @@ bodies!(avx512, super::avx512::Avx512, #[target_feature(enable = "avx512f")] [1 
 impl Md5Native {
     fn body(&self, isa: Isa) -> Result<Body, NativeError> {
         if !isa.available() {
-            return Err(NativeError(format!("this processor has no {isa}; use --isa {}", Isa::best())));
+            return Err(NativeError(format!(
+                "this processor has no {isa}; use --isa {}",
+                Isa::best()
+            )));
         }
         let states = self.states.unwrap_or_else(|| best_states(isa));
         match isa {
@@ -119,7 +131,10 @@ impl Md5Native {
         if self.mutation.is_none() {
             return body(table, piece, out);
         }
-        let options = Options { interleave: 1, ..self.options };
+        let options = Options {
+            interleave: 1,
+            ..self.options
+        };
         match self.test {
             Test::Trace => mutant::<true>(&options, self.mutation, table, piece, out),
             Test::Whole | Test::Bits(_) => mutant::<false>(&options, self.mutation, table, piece, out),
@@ -142,7 +157,8 @@ fn mutant<const TRACE: bool>(
 impl NativeKernel for Md5Native {
     fn launch(&self, launch: &Launch, isa: Isa, buffers: &mut [Vec<u32>]) -> Result<(), NativeError> {
         let body = self.body(isa)?;
-        let arguments = LaunchArguments::read(launch).ok_or_else(|| NativeError("unexpected arguments".to_owned()))?;
+        let arguments =
+            LaunchArguments::read(launch).ok_or_else(|| NativeError("unexpected arguments".to_owned()))?;
         let table = Table::new(&self.inputs, arguments.base);
         let walk = self.options.walk;
         let slot_candidates = u64::from(walk.slot_candidates());
@@ -158,15 +174,30 @@ impl NativeKernel for Md5Native {
         if self.test == Test::Trace {
             let trace = &mut buffers[arguments.trace.0];
             let piece_words = ROW * (piece_slots * slot_candidates) as usize;
-            trace.par_chunks_mut(piece_words).take(pieces as usize).enumerate().for_each(|(i, rows)| {
-                self.run(body, &table, &piece(i as u64), &mut Yield { hits: Vec::new(), rows });
-            });
+            trace
+                .par_chunks_mut(piece_words)
+                .take(pieces as usize)
+                .enumerate()
+                .for_each(|(i, rows)| {
+                    self.run(
+                        body,
+                        &table,
+                        &piece(i as u64),
+                        &mut Yield {
+                            hits: Vec::new(),
+                            rows,
+                        },
+                    );
+                });
             return Ok(());
         }
         let hits: Vec<[u32; HIT_WORDS]> = (0..pieces)
             .into_par_iter()
             .flat_map_iter(|i| {
-                let mut out = Yield { hits: Vec::new(), rows: &mut [] };
+                let mut out = Yield {
+                    hits: Vec::new(),
+                    rows: &mut [],
+                };
                 self.run(body, &table, &piece(i), &mut out);
                 out.hits
             })

@@ -81,7 +81,12 @@ impl<'a, L: Lanes, const N: usize, const TRACE: bool> Vectors<'a, L, N, TRACE> {
     /// A machine with the inputs of `table`.
     pub fn new(table: &'a Table) -> Self {
         let states = if TRACE { N } else { 0 };
-        Vectors { table, state: 0, layers: vec![[None; Layer::COUNT]; states], lanes: PhantomData }
+        Vectors {
+            table,
+            state: 0,
+            layers: vec![[None; Layer::COUNT]; states],
+            lanes: PhantomData,
+        }
     }
 
     /// What the layers of an interleaved state hold now.
@@ -151,9 +156,10 @@ impl<'a, L: Lanes, const N: usize, const TRACE: bool> Runs<'a, L, N, TRACE> for 
     }
 }
 
-impl<'a, L: Lanes, const N: usize, const TRACE: bool> Runs<'a, L, N, TRACE> for Mutant<Vectors<'a, L, N, TRACE>> {
+impl<'a, L: Lanes, const N: usize, const TRACE: bool> Runs<'a, L, N, TRACE>
+    for Mutant<Vectors<'a, L, N, TRACE>>
+{
     fn vectors(&self) -> &Vectors<'a, L, N, TRACE> {
         &self.machine
     }
 }
-

@@ -62,7 +62,10 @@ fn tunnel<'a, L, M, const N: usize, const TRACE: bool>(
         let valid = (piece.slots.end - slot).min(width) as usize;
         let mut q9 = [L::splat(0); N];
         for i in 0..N {
-            q9[i] = L::add(L::splat((slot as u32).wrapping_add((i * L::LANES) as u32)), L::ramp(1));
+            q9[i] = L::add(
+                L::splat((slot as u32).wrapping_add((i * L::LANES) as u32)),
+                L::ramp(1),
+            );
         }
         m.phase(Phase::Candidate);
         let (mut windows, mut words) = ([zero_window::<L>(); N], [zero_words::<L>(options.walk); N]);
@@ -73,7 +76,11 @@ fn tunnel<'a, L, M, const N: usize, const TRACE: bool>(
         describe::head(m, options, &mut windows, &words);
         describe::tail(m, options, &mut windows, &words);
         let first_row = (slot - piece.slots.start) as usize;
-        let place = Place { first_row, row_stride: 1, valid };
+        let place = Place {
+            first_row,
+            row_stride: 1,
+            valid,
+        };
         finish::<L, M, N, TRACE>(m, options, piece, out, &place, &windows, &words, &q9);
         slot += width;
     }
@@ -130,7 +137,11 @@ fn orbits<'a, L, M, const N: usize, const TRACE: bool>(
                 }
                 describe::tail(m, options, &mut windows, &words);
                 let first_row = first_row * MEMBERS as usize + k as usize;
-                let place = Place { first_row, row_stride: MEMBERS as usize, valid };
+                let place = Place {
+                    first_row,
+                    row_stride: MEMBERS as usize,
+                    valid,
+                };
                 finish::<L, M, N, TRACE>(m, options, piece, out, &place, &windows, &words, &q9);
                 for i in 0..N {
                     z[i] = L::sub(z[i], L::splat(piece.orbit_step));
@@ -147,22 +158,40 @@ fn orbits<'a, L, M, const N: usize, const TRACE: bool>(
 #[inline(always)]
 fn zero_window<L: Lanes>() -> Window<L::Vector> {
     let zero = L::splat(0);
-    Window { q0: zero, q1: zero, q2: zero, q3: zero }
+    Window {
+        q0: zero,
+        q1: zero,
+        q2: zero,
+        q3: zero,
+    }
 }
 
 #[inline(always)]
 fn zero_words<L: Lanes>(walk: Walk) -> Words<L::Vector> {
     let zero = L::splat(0);
     match walk {
-        Walk::Tunnel => Words::Tunnel { m8: zero, m9: zero, m12: zero },
-        Walk::Orbit => Words::Orbit { r: zero, z: zero, km9: zero },
+        Walk::Tunnel => Words::Tunnel {
+            m8: zero,
+            m9: zero,
+            m12: zero,
+        },
+        Walk::Orbit => Words::Orbit {
+            r: zero,
+            z: zero,
+            km9: zero,
+        },
     }
 }
 
 #[inline(always)]
 fn zero_group<L: Lanes>() -> Group<L::Vector> {
     let zero = L::splat(0);
-    Group { q: [zero; 3], c27: zero, c: [zero; 3], km9: zero }
+    Group {
+        q: [zero; 3],
+        c27: zero,
+        c: [zero; 3],
+        km9: zero,
+    }
 }
 
 /// Where the rows of `N` vectors of candidates lie, and how many of their lanes are candidates at all.
@@ -174,7 +203,10 @@ struct Place {
 
 /// The test of Q61, and for what passes it the rest of the digest. A trace takes everything.
 #[inline(always)]
-#[allow(clippy::too_many_arguments, reason = "inlined into its two callers, which share nothing else")]
+#[allow(
+    clippy::too_many_arguments,
+    reason = "inlined into its two callers, which share nothing else"
+)]
 fn finish<'a, L, M, const N: usize, const TRACE: bool>(
     m: &mut M,
     options: &Options,
@@ -223,7 +255,12 @@ fn finish<'a, L, M, const N: usize, const TRACE: bool>(
             }
             if TRACE {
                 let row = place.first_row + (i * L::LANES + lane) * place.row_stride;
-                write_row(&mut out.rows[ROW * row..][..ROW], q9[lane], m.vectors().layers(i), lane);
+                write_row(
+                    &mut out.rows[ROW * row..][..ROW],
+                    q9[lane],
+                    m.vectors().layers(i),
+                    lane,
+                );
             } else {
                 out.hits.push([q9[lane], a[lane], b[lane], c[lane], d[lane]]);
             }
