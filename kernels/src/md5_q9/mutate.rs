@@ -46,10 +46,6 @@ impl<M> Mutant<M> {
         self.mutation == Some(here)
     }
 
-    /// Operations and inputs so far in this phase.
-    pub fn operations(&self) -> usize {
-        self.operations
-    }
 }
 
 /// An input of the same rank that is not the same.
