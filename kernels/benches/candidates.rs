@@ -41,15 +41,24 @@ fn best(mut run: impl FnMut() -> u64) -> f64 {
 fn bare(isa: Isa, states: u32) -> Option<f64> {
     let threads = rayon::current_num_threads();
     bare_chain(isa, states, 1)?;
-    Some(best(|| (0..threads).into_par_iter().filter_map(|_| bare_chain(isa, states, size(isa))).sum()))
+    Some(best(|| {
+        (0..threads)
+            .into_par_iter()
+            .filter_map(|_| bare_chain(isa, states, size(isa)))
+            .sum()
+    }))
 }
 
 /// A variant's production kernel on every core.
 fn variant(text: &str, name: &str, isa: Isa, states: u32) -> Option<f64> {
     let text = format!("{text}\n[cpu]\nstates = {states}\n");
     let variant = Md5Variant::parse(name, &text).expect("a committed variant is right");
-    let request =
-        Production { seed: 1, first_base: 0, prefix: Arc::from([]), batch_units: size(isa) * 2 };
+    let request = Production {
+        seed: 1,
+        first_base: 0,
+        prefix: Arc::from([]),
+        batch_units: size(isa) * 2,
+    };
     let mut workload = variant.production(&request).expect("an empty prefix fits");
     let setup = workload.setup();
     let kernel = setup.native.expect("the family has native kernels");
@@ -71,7 +80,9 @@ fn variant(text: &str, name: &str, isa: Isa, states: u32) -> Option<f64> {
 
 fn main() {
     let threads = rayon::current_num_threads();
-    println!("candidates per second on {threads} threads, best of {RUNS} runs, G/s; columns: interleaved states\n");
+    println!(
+        "candidates per second on {threads} threads, best of {RUNS} runs, G/s; columns: interleaved states\n"
+    );
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../variants/md5-q9");
     let mut names: Vec<String> = fs::read_dir(&folder)
         .expect("variants/md5-q9 is there")
@@ -85,17 +96,32 @@ fn main() {
             continue;
         }
         let rates: Vec<Option<f64>> = BARE_STATES.iter().map(|&states| bare(isa, states)).collect();
-        let bound = rates.iter().flatten().fold(0.0, |best: f64, rate| best.max(*rate));
+        let bound = rates
+            .iter()
+            .flatten()
+            .fold(0.0, |best: f64, rate| best.max(*rate));
         let columns: String = BARE_STATES.iter().map(|states| format!("{states:>7} ")).collect();
         println!("{isa:<12} {columns}  best  of the bare chain's");
-        println!("{:<12} {}  {bound:.3}", "bare chain", rates.iter().map(|rate| cell(*rate) + " ").collect::<String>());
+        println!(
+            "{:<12} {}  {bound:.3}",
+            "bare chain",
+            rates.iter().map(|rate| cell(*rate) + " ").collect::<String>()
+        );
         for name in &names {
-            let text = fs::read_to_string(folder.join(format!("{name}.toml"))).expect("a variant file is readable");
+            let text =
+                fs::read_to_string(folder.join(format!("{name}.toml"))).expect("a variant file is readable");
             let rates: Vec<Option<f64>> = BARE_STATES
                 .iter()
-                .map(|states| CPU_STATES.contains(states).then(|| variant(&text, name, isa, *states))?)
+                .map(|states| {
+                    CPU_STATES
+                        .contains(states)
+                        .then(|| variant(&text, name, isa, *states))?
+                })
                 .collect();
-            let best = rates.iter().flatten().fold(0.0, |best: f64, rate| best.max(*rate));
+            let best = rates
+                .iter()
+                .flatten()
+                .fold(0.0, |best: f64, rate| best.max(*rate));
             let cells: String = rates.iter().map(|rate| cell(*rate) + " ").collect();
             println!("{name:<12} {cells}  {best:.3} {:5.1} %", 100.0 * best / bound);
         }

@@ -45,7 +45,6 @@ impl<M> Mutant<M> {
         self.operations += 1;
         self.mutation == Some(here)
     }
-
 }
 
 /// An input of the same rank that is not the same.

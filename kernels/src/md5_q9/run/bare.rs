@@ -16,7 +16,11 @@ const OPTIONS: Options = Options {
     walk: Walk::Orbit,
     constants: Constants::Preadded,
     interleave: 1,
-    adds: Adds { constant: Placement::Plain, function: Placement::Plain, word: WordAdds::Plain },
+    adds: Adds {
+        constant: Placement::Plain,
+        function: Placement::Plain,
+        word: WordAdds::Plain,
+    },
 };
 
 /// A machine whose inputs are all the same word.
@@ -56,15 +60,29 @@ impl<L: Lanes> Machine for Bare<L> {
 fn chain<L: Lanes, const N: usize>(rounds: u64, seed: u32) -> u32 {
     let mut m = Bare::<L>(L::splat(std::hint::black_box(seed)));
     let word = m.0;
-    let group = Group { q: [word; 3], c27: word, c: [word; 3], km9: word };
+    let group = Group {
+        q: [word; 3],
+        c27: word,
+        c: [word; 3],
+        km9: word,
+    };
     let mut z = [word; N];
     for i in 0..N {
         z[i] = L::add(L::splat(seed ^ i as u32), L::ramp(1 << 12));
     }
     for _ in 0..rounds {
         let (mut windows, mut words) = (
-            [describe::Window { q0: word, q1: word, q2: word, q3: word }; N],
-            [Words::Orbit { r: word, z: word, km9: word }; N],
+            [describe::Window {
+                q0: word,
+                q1: word,
+                q2: word,
+                q3: word,
+            }; N],
+            [Words::Orbit {
+                r: word,
+                z: word,
+                km9: word,
+            }; N],
         );
         for i in 0..N {
             (windows[i], words[i]) = describe::member(&mut m, &group, z[i]);
@@ -77,7 +95,9 @@ fn chain<L: Lanes, const N: usize>(rounds: u64, seed: u32) -> u32 {
     }
     let mut sum = 0u32;
     for i in 0..N {
-        sum = L::lanes(z[i]).iter().fold(sum, |sum, word| sum.wrapping_add(*word));
+        sum = L::lanes(z[i])
+            .iter()
+            .fold(sum, |sum, word| sum.wrapping_add(*word));
     }
     sum
 }
