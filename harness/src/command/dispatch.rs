@@ -42,7 +42,13 @@ pub fn dispatch(cli: &Cli) -> anyhow::Result<Outcome> {
             let shelf = shelf()?;
             let subjects = subjects(&shelf.select(&args.selectors)?);
             let measured = recorded(&shelf.results());
-            return sass::run(args, &subjects, &measured, &Toolchain::of_process(&args.tools), out);
+            return sass::run(
+                args,
+                &subjects,
+                &measured,
+                &Toolchain::of_process(&args.tools),
+                out,
+            );
         }
         Command::Pipes(args) => {
             let subjects = subjects(&shelf()?.select(&args.selectors)?);
