@@ -15,8 +15,14 @@ mod print;
 mod production;
 mod run;
 mod source;
+mod taint;
 mod variant;
 mod workload;
+
+#[cfg(test)]
+mod execute;
+#[cfg(test)]
+mod mutation_tests;
 
 pub use count::{Count, count};
 pub use family::Md5Q9;

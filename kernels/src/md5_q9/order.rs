@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn members_share_two_values_of_m9_and_k_star_depends_on_the_low_bits_alone() {
-        for y0 in [0, 0xfff, 0x1000, 0x0f0f_0f0e, 0x0123_4567, 0x0f0f_0000] {
+        for y0 in [0u32, 0xfff, 0x1000, 0x0f0f_0f0e, 0x0123_4567, 0x0f0f_0000] {
             let shared = y0.rotate_right(12).wrapping_add(y0);
             let last = last_of_first_group(y0);
             assert_eq!(last, ((y0 & 0xfff) << 20) / ORBIT_STEP);
