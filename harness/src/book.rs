@@ -120,6 +120,13 @@ impl Book {
         }
     }
 
+    /// Note the compiler and the disassembler.
+    pub fn note_tools(&mut self, compiler: &str, disassembler: &str) {
+        let manifest = self.writer.manifest_mut();
+        manifest.compiler = Some(compiler.to_owned());
+        manifest.disassembler = Some(disassembler.to_owned());
+    }
+
     /// Note a sentence that a reader needs.
     pub fn note(&mut self, sentence: impl Into<String>) {
         let sentence = sentence.into();

@@ -68,6 +68,11 @@ impl Shelf {
             })
     }
 
+    /// The folder of committed records beside the variants.
+    pub fn results(&self) -> PathBuf {
+        self.folder.with_file_name("results")
+    }
+
     /// Names of a family's variants, in natural order.
     fn names(&self, family: &dyn Family) -> anyhow::Result<Vec<String>> {
         let folder = self.folder.join(family.name());

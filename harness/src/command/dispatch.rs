@@ -9,6 +9,7 @@ use crate::command::{
 };
 use crate::device::{Cpu, CudaDevice, Device, DeviceInfo, DeviceName, Emulated};
 use crate::exit::{Outcome, Usage};
+use crate::pipes::recorded;
 use crate::select::Shelf;
 use crate::toolchain::Toolchain;
 
@@ -38,8 +39,16 @@ pub fn dispatch(cli: &Cli) -> anyhow::Result<Outcome> {
         }
         Command::Validate(args) => return validate::run(args, &shelf()?, out),
         Command::Sass(args) => {
-            let subjects = subjects(&shelf()?.select(&args.selectors)?);
-            sass::run(args, &subjects, &[], &Toolchain::of_process(&args.tools), out)?;
+            let shelf = shelf()?;
+            let subjects = subjects(&shelf.select(&args.selectors)?);
+            let measured = recorded(&shelf.results());
+            return sass::run(
+                args,
+                &subjects,
+                &measured,
+                &Toolchain::of_process(&args.tools),
+                out,
+            );
         }
         Command::Pipes(args) => {
             let subjects = subjects(&shelf()?.select(&args.selectors)?);

@@ -15,7 +15,7 @@ mod variants;
 
 pub use build::{BuildArgs, BuildUsage};
 pub use check::CheckArgs;
-pub use common::{DeviceArgs, VariantsFlag};
+pub use common::VariantsFlag;
 pub use completions::{CompletionsArgs, ManArgs};
 pub use devices::DevicesArgs;
 pub use pipes::PipesArgs;

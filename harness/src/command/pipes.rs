@@ -1,13 +1,14 @@
 //! `assay pipes`: what each machine instruction costs on a card, and what that bounds.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::Context;
+use assay_analysis::Status;
 use serde::Serialize;
 
-use crate::device::CudaDevice;
-use crate::pipes::{Bound, Limit, PATTERNS, PipeRates, Row, measure};
+use crate::book::Book;
+use crate::device::{CudaDevice, Device};
+use crate::pipes::{Bound, Limit, PATTERNS, PIPES_FILE, PipeRates, Row, measure};
 use crate::sass::{PipeSource, SassResult, Subject};
 use crate::toolchain::ToolFlags;
 
@@ -27,7 +28,7 @@ pub struct PipesArgs {
     /// Print one JSON document instead of tables
     #[arg(long)]
     pub json: bool,
-    /// Folder for pipes.csv
+    /// Folder for the record [default: runs/<UTC stamp>-pipes]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Which CUDA tools to take
@@ -82,10 +83,11 @@ pub fn run(
             limit: bound.lowest().1,
         });
     }
-    if let Some(folder) = &args.out {
-        write_csv(folder, &rows)
-            .with_context(|| format!("cannot write pipes.csv in --out {}", folder.display()))?;
-    }
+    let mut book = Book::open(args.out.clone(), "pipes", 0)?;
+    book.note_device(device.info(), None);
+    book.writer().write_file(PIPES_FILE, csv(&rows))?;
+    let record = book.dir();
+    book.close(Status::Complete)?;
     let id = card.id();
     let document = Document {
         schema: 1,
@@ -101,6 +103,7 @@ pub fn run(
         writeln!(out)?;
     } else {
         out.write_all(tables(&document).as_bytes())?;
+        writeln!(out, "\nRecord: {record}")?;
     }
     Ok(())
 }
@@ -141,8 +144,7 @@ fn tables(document: &Document) -> String {
 }
 
 /// `pipes.csv`: a row per pattern; empty cells where it was refused.
-fn write_csv(folder: &Path, rows: &[Row]) -> std::io::Result<()> {
-    std::fs::create_dir_all(folder)?;
+fn csv(rows: &[Row]) -> String {
     let mut text =
         String::from("pattern,per_step,lanes_per_clk_per_sm,clk_per_step,overhead_share,refused\n");
     let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
@@ -157,11 +159,7 @@ fn write_csv(folder: &Path, rows: &[Row]) -> std::io::Result<()> {
             row.refused.as_deref().unwrap_or_default().replace('"', "'"),
         );
     }
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(text.as_bytes())?;
-    file.persist(folder.join("pipes.csv"))
-        .map_err(|error| error.error)?;
-    Ok(())
+    text
 }
 
 #[cfg(test)]
@@ -210,9 +208,7 @@ mod tests {
 
     #[test]
     fn the_table_is_written_whole() {
-        let folder = tempfile::tempdir().unwrap();
-        write_csv(&folder.path().join("new"), &rows()).unwrap();
-        let text = std::fs::read_to_string(folder.path().join("new/pipes.csv")).unwrap();
+        let text = csv(&rows());
         assert_eq!(text.lines().count(), 3);
         assert_eq!(text.lines().nth(1), Some("LOP3,1,63.5,2.016,0.012,\"\""));
     }

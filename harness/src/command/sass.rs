@@ -1,10 +1,15 @@
 //! `assay sass`: instructions per unit, from the disassembly.
 
 use std::io::Write;
+use std::path::{Path, PathBuf};
 
+use assay_analysis::Status;
+use assay_analysis::rows::SassRow;
 use serde::Serialize;
 
+use crate::book::Book;
 use crate::device::Card;
+use crate::exit::{Outcome, Usage};
 use crate::sass::{PipeSource, SassResult, Subject, opcode_tables, table};
 use crate::toolchain::{Arch, ToolFlags, Toolchain};
 
@@ -35,6 +40,12 @@ pub struct SassArgs {
     /// Architecture to compile for, such as sm_90; may be repeated [default: the card's, else sm_75 80 86 89 90 100 120]
     #[arg(long, value_name = "ARCH")]
     pub arch: Vec<Arch>,
+    /// Counters of a card, as scripts/sass-counters writes them: hold the account against them
+    #[arg(long, value_name = "FILE", requires = "out")]
+    pub counters: Option<PathBuf>,
+    /// Folder for a record with every opcode (and the counters)
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
     /// Also print every opcode
     #[arg(long)]
     pub opcodes: bool,
@@ -62,7 +73,7 @@ pub fn run(
     measured: &[Arch],
     tools: &Toolchain,
     out: &mut dyn Write,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Outcome> {
     let archs = architectures(args);
     // All of them are checked before the first is compiled: a typing error should not cost a minute.
     for arch in &archs {
@@ -79,6 +90,9 @@ pub fn run(
             results.push(SassResult::of(tools, subject, *arch, pipes)?);
         }
     }
+    if let Some(folder) = &args.out {
+        keep(args, folder, &results)?;
+    }
     if args.json {
         serde_json::to_writer_pretty(
             &mut *out,
@@ -88,13 +102,35 @@ pub fn run(
             },
         )?;
         writeln!(out)?;
-        return Ok(());
+        return Ok(Outcome::Right);
     }
     out.write_all(table(&results).as_bytes())?;
     if args.opcodes {
         out.write_all(opcode_tables(&results).as_bytes())?;
     }
-    Ok(())
+    Ok(Outcome::Right)
+}
+
+/// A record of the account, with the counters that it was held against.
+fn keep(args: &SassArgs, folder: &Path, results: &[SassResult]) -> anyhow::Result<()> {
+    let counters = match &args.counters {
+        Some(path) => {
+            let text = std::fs::read(path)
+                .map_err(|error| Usage(format!("--counters {}: {error}", path.display())))?;
+            Some(text)
+        }
+        None => None,
+    };
+    let mut book = Book::open(Some(folder.to_path_buf()), "sass", 0)?;
+    if let Some(result) = results.first() {
+        book.note_tools(&result.compiler, &result.disassembler);
+    }
+    let rows: Vec<SassRow> = results.iter().flat_map(SassResult::rows).collect();
+    book.writer().write_table(&rows)?;
+    if let Some(text) = counters {
+        book.writer().write_file("counters.csv", text)?;
+    }
+    book.close(Status::Complete)
 }
 
 fn architectures(args: &SassArgs) -> Vec<Arch> {

@@ -7,8 +7,10 @@ mod kernel;
 mod measure;
 mod pattern;
 mod rates;
+mod record;
 mod verify;
 
 pub use measure::{Row, measure};
 pub use pattern::PATTERNS;
 pub use rates::{Bound, Limit, PipeRates};
+pub use record::{PIPES_FILE, recorded};

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use assay_analysis::rows::{self, SassRow};
 use assay_kernels::loops::LoopPlan;
 use assay_kernels::workload::Source;
 use serde::Serialize;
 
-use super::{Account, PerUnit, SassError, entry_instructions, published};
+use super::{Account, PerUnit, Pipe, SassError, entry_instructions, pipe_of, published};
 use crate::toolchain::{Arch, ToolError, Toolchain};
 
 /// A variant to account for.
@@ -75,6 +76,25 @@ pub struct SassResult {
 }
 
 impl SassResult {
+    /// The rows that a record keeps of it: one per opcode.
+    pub fn rows(&self) -> Vec<SassRow> {
+        let row = |(opcode, per_unit): (&String, &f64)| SassRow {
+            variant: self.variant.clone(),
+            arch: self.arch.to_string(),
+            compiler: self.compiler.clone(),
+            registers: self.registers,
+            spill_bytes: self.spills,
+            pipe: match pipe_of(self.arch, opcode) {
+                Pipe::Alu => rows::Pipe::Alu,
+                Pipe::Fma => rows::Pipe::Fma,
+                Pipe::Other => rows::Pipe::Other,
+            },
+            opcode: opcode.clone(),
+            instructions_per_unit: *per_unit,
+        };
+        self.per_unit.opcodes.iter().map(row).collect()
+    }
+
     /// Build, disassemble and account for `subject`.
     ///
     /// # Errors

@@ -68,11 +68,6 @@ impl Prefix {
         Ok(Prefix { text, chaining })
     }
 
-    /// The text.
-    pub fn text(&self) -> &Arc<[u8]> {
-        &self.text
-    }
-
     /// Message length in bits, as the padding states it.
     fn bits(&self) -> u64 {
         8 * (self.text.len() + TAIL_BYTES) as u64
@@ -157,11 +152,6 @@ impl Base {
         let states = steps::states(base.prefix.chaining, &base.words);
         base.start = [states[20], states[21], states[22], states[23]];
         base
-    }
-
-    /// Where its message begins: the blocks in front.
-    pub fn prefix(&self) -> &Prefix {
-        &self.prefix
     }
 
     /// The target of the search: Q61 that makes digest word A zero.
