@@ -19,11 +19,7 @@ impl Executor {
             .iter()
             .map(|buffer| vec![buffer.fill; buffer.words])
             .collect();
-        Executor {
-            setup,
-            isa,
-            buffers,
-        }
+        Executor { setup, isa, buffers }
     }
 
     /// Carries out a batch.

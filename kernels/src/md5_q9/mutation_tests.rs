@@ -107,7 +107,11 @@ fn the_mutants_of_a_tunnel_reach_every_layer_and_those_of_the_orbit_all_that_it_
         let mutants = mutants(&variant(name));
         let reached = |layer: &str| mutants.iter().any(|(_, first)| first.as_deref() == Some(layer));
         for layer in Layer::all().map(Layer::name) {
-            assert_eq!(reached(&layer), !unformed.contains(&layer.as_str()), "{name} {layer}");
+            assert_eq!(
+                reached(&layer),
+                !unformed.contains(&layer.as_str()),
+                "{name} {layer}"
+            );
         }
     }
 }
@@ -135,7 +139,12 @@ fn every_trace_check_by_itself_names_the_step() {
         for (mutation, expected) in sample(&variant, 8) {
             for mut check in checks(&variant.broken(mutation), "trace") {
                 let named = named(check.as_mut());
-                assert_eq!(named.as_deref(), Some(expected.as_str()), "{name} {mutation:?} {}", check.name());
+                assert_eq!(
+                    named.as_deref(),
+                    Some(expected.as_str()),
+                    "{name} {mutation:?} {}",
+                    check.name()
+                );
             }
         }
     }
@@ -184,7 +193,11 @@ fn the_unbroken_variants_pass_the_same_checks() {
     for name in ["v0", "v3", "v5"] {
         for mut check in variant(name).checks(&PLAN) {
             let verdict = verdict(check.as_mut(), Isa::best()).unwrap();
-            assert!(verdict.ok() && verdict.first.is_none(), "{name} {}: {verdict:?}", check.name());
+            assert!(
+                verdict.ok() && verdict.first.is_none(),
+                "{name} {}: {verdict:?}",
+                check.name()
+            );
         }
     }
 }

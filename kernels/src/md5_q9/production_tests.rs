@@ -32,7 +32,11 @@ fn batches(name: &str, seed: u64, first_base: u64, bases: u64) -> Vec<Batch> {
     while batches.iter().map(|batch| batch.units).sum::<u64>() < all {
         batches.push(workload.batch(batches.len() as u64).unwrap());
     }
-    assert_eq!(batches.iter().map(|batch| batch.units).sum::<u64>(), all, "{name}");
+    assert_eq!(
+        batches.iter().map(|batch| batch.units).sum::<u64>(),
+        all,
+        "{name}"
+    );
     batches
 }
 
@@ -60,7 +64,10 @@ fn bases_are_walked_whole_one_after_the_other() {
         let mut apart: Vec<_> = batches(name, 7, 0, 1).iter().map(work).collect();
         apart.extend(batches(name, 7, 1, 1).iter().map(work));
         assert!(two == apart, "{name}");
-        assert!(two[0][0] != two[two.len() - 1][0], "{name}: both bases are the same");
+        assert!(
+            two[0][0] != two[two.len() - 1][0],
+            "{name}: both bases are the same"
+        );
     }
 }
 

@@ -132,10 +132,7 @@ fn refusals_name_the_base_the_case_and_the_field() {
         );
     }
     for other in ["", "{}", "[]", "null", r#"{"bases": 3}"#, "x = ["] {
-        assert!(
-            refusal(other).contains("not an md5-q9 vector file"),
-            "{other:?}"
-        );
+        assert!(refusal(other).contains("not an md5-q9 vector file"), "{other:?}");
     }
 }
 

@@ -64,7 +64,9 @@ impl VectorFile {
         let file: VectorFile = serde_json::from_str(text)
             .map_err(|error| VectorError(format!("not an md5-q9 vector file: {error}")))?;
         if file.bases.iter().all(|base| base.candidates.is_empty()) {
-            return Err(VectorError("not one case: bases[].candidates is empty".to_owned()));
+            return Err(VectorError(
+                "not one case: bases[].candidates is empty".to_owned(),
+            ));
         }
         Ok(file)
     }
