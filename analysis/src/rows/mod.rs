@@ -12,7 +12,7 @@ mod validation;
 
 pub use bases::BaseRow;
 pub use hits::HitRow;
-pub use power::PowerRow;
+pub use power::{Phase, PowerRow};
 pub use runs::{RunRow, Verdict};
 pub use sass::{Pipe, PipeTotals, SassRow, pipe_totals};
 pub use summary::SummaryRow;
