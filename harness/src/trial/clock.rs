@@ -66,13 +66,7 @@ impl ClockReader {
         // More blocks than multiprocessors, since the scheduler may give one of them two.
         let blocks = 4 * multiprocessors;
         let session = device.open(&Setup {
-            source: Source {
-                file: "clock.cu".to_owned(),
-                text: TEXT.to_owned(),
-                defines: Vec::new(),
-                entry: ENTRY,
-                options: Vec::new(),
-            },
+            source: source(),
             native: None,
             buffers: vec![Buffer {
                 name: "clocks",
@@ -105,6 +99,16 @@ impl ClockReader {
         let finished = self.session.wait()?;
         let rows = finished.and_then(|finished| finished.outputs.into_iter().next());
         Ok(clocks(&rows.unwrap_or_default()))
+    }
+}
+
+fn source() -> Source {
+    Source {
+        file: "clock.cu".to_owned(),
+        text: TEXT.to_owned(),
+        defines: Vec::new(),
+        entry: ENTRY,
+        options: Vec::new(),
     }
 }
 
@@ -150,6 +154,21 @@ pub fn mean_mhz(before: &Clocks, after: &Clocks) -> Result<f64, NoClock> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sass::entry_instructions;
+    use crate::toolchain::{Arch, CubinCache, real};
+
+    #[test]
+    fn the_kernel_reads_the_cycle_counter_and_the_global_timer_on_every_architecture() {
+        let Some(tools) = real::tools(CubinCache::none()) else {
+            return;
+        };
+        for arch in [75, 80, 90, 100, 120].map(Arch::number) {
+            let cubin = tools.build(&source(), arch).unwrap();
+            let json = tools.nvdisasm().unwrap().json(&cubin.bytes, arch).unwrap();
+            let text = format!("{:?}", entry_instructions(&json, ENTRY).unwrap());
+            assert!(text.contains("SR_CLOCK") && text.contains("SR_GLOBALTIMER"), "{arch}: {text}");
+        }
+    }
 
     #[test]
     fn the_clock_is_cycles_over_time_of_the_multiprocessors_in_both_readings() {
