@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use assay_analysis::Status;
-use assay_analysis::rows::SassRow;
+use assay_analysis::rows::{BoundRow, SassRow};
 use assay_kernels::family::ValidationPlan;
 
 use super::common::{DeviceArgs, print_json, subjects};
@@ -13,7 +13,7 @@ use super::trial::{Document, TimingArgs, conclude};
 use crate::book::Book;
 use crate::device::Device;
 use crate::exit::Outcome;
-use crate::pipes::recorded;
+use crate::pipes::{PipeRates, recorded};
 use crate::progress::Progress;
 use crate::sass::{PipeSource, SassResult};
 use crate::select::{Selected, Shelf};
@@ -154,11 +154,21 @@ fn account(
         PipeSource::Predicted
     };
     let mut rows: Vec<SassRow> = Vec::new();
+    let mut bounds: Vec<BoundRow> = Vec::new();
     for subject in subjects(selected) {
         match SassResult::of(&tools, &subject, arch, pipes) {
             Ok(result) => {
                 book.note_tools(&result.compiler, &result.disassembler);
                 rows.extend(result.rows());
+                let finite = |bound: f64| Some(bound).filter(|bound| bound.is_finite());
+                let bound = PipeRates::USUAL.bound(&result.per_unit);
+                bounds.push(BoundRow {
+                    variant: subject.variant,
+                    arch: arch.to_string(),
+                    alu_units_per_clock_per_sm: finite(bound.alu),
+                    fma_units_per_clock_per_sm: finite(bound.fma),
+                    issue_units_per_clock_per_sm: finite(bound.issue),
+                });
             }
             Err(error) => book.note(format!(
                 "no account of the machine code of {}: {error}",
@@ -168,6 +178,7 @@ fn account(
     }
     if !rows.is_empty() {
         book.writer().write_table(&rows)?;
+        book.writer().write_table(&bounds)?;
     }
     Ok(())
 }
