@@ -145,7 +145,8 @@ fn tables(document: &Document) -> String {
 
 /// `pipes.csv`: a row per pattern; empty cells where it was refused.
 fn csv(rows: &[Row]) -> String {
-    let mut text = String::from("pattern,per_step,lanes_per_clk_per_sm,clk_per_step,overhead_share,refused\n");
+    let mut text =
+        String::from("pattern,per_step,lanes_per_clk_per_sm,clk_per_step,overhead_share,refused\n");
     let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
     for row in rows {
         text += &format!(

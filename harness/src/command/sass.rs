@@ -115,7 +115,8 @@ pub fn run(
 fn keep(args: &SassArgs, folder: &Path, results: &[SassResult]) -> anyhow::Result<()> {
     let counters = match &args.counters {
         Some(path) => {
-            let text = std::fs::read(path).map_err(|error| Usage(format!("--counters {}: {error}", path.display())))?;
+            let text = std::fs::read(path)
+                .map_err(|error| Usage(format!("--counters {}: {error}", path.display())))?;
             Some(text)
         }
         None => None,

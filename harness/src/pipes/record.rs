@@ -13,13 +13,21 @@ pub const PIPES_FILE: &str = "pipes.csv";
 /// Architectures of which `results/CARD/pipes/NAME` holds a record. A folder that is no record counts for nothing.
 pub fn recorded(results: &Path) -> Vec<Arch> {
     let folders = |path: &Path| -> Vec<_> {
-        fs::read_dir(path).map(|entries| entries.flatten().map(|entry| entry.path()).collect()).unwrap_or_default()
+        fs::read_dir(path)
+            .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
+            .unwrap_or_default()
     };
     let mut archs = Vec::new();
     for card in folders(results) {
         for folder in folders(&card.join("pipes")) {
-            let Ok(record) = Record::open(&folder) else { continue };
-            let Some(capability) = record.manifest().gpu.as_ref().and_then(|gpu| gpu.compute_capability.clone())
+            let Ok(record) = Record::open(&folder) else {
+                continue;
+            };
+            let Some(capability) = record
+                .manifest()
+                .gpu
+                .as_ref()
+                .and_then(|gpu| gpu.compute_capability.clone())
             else {
                 continue;
             };

@@ -23,4 +23,5 @@ pub use family::Md5Q9;
 pub use machine::{Layer, Phase};
 pub use mutate::Mutation;
 pub use options::{CPU_STATES, Walk};
+pub use run::{BARE_STATES, bare_chain};
 pub use variant::Md5Variant;

@@ -45,11 +45,6 @@ impl<M> Mutant<M> {
         self.operations += 1;
         self.mutation == Some(here)
     }
-
-    /// Operations and inputs so far in this phase.
-    pub fn operations(&self) -> usize {
-        self.operations
-    }
 }
 
 /// An input of the same rank that is not the same.

@@ -115,7 +115,7 @@ pub const MAX_INTERLEAVE: u32 = 8;
 /// Largest `launch.inner`.
 pub const MAX_INNER: u32 = 65_536;
 /// Numbers of states for which native kernels are compiled.
-pub const CPU_STATES: [u32; 3] = [1, 2, 4];
+pub const CPU_STATES: [u32; 3] = [1, 2, 3];
 
 impl Adds {
     /// Whether an addition with this role is placed on the FMA pipe, and with which 1.
@@ -202,7 +202,7 @@ impl VariantFile {
         {
             return Err(VariantError::Value {
                 key: "cpu.states",
-                what: format!("{states} is not one of 1, 2, 4"),
+                what: format!("{states} is not one of 1, 2, 3"),
             });
         }
         let adds = &self.options.adds;
@@ -321,7 +321,7 @@ mod tests {
         );
         let kind = refusal(("interleave = 2", "interleave = \"two\""));
         assert!(kind.contains("line 6"), "{kind}");
-        let states = refusal(("[launch]", "[cpu]\nstates = 3\n[launch]"));
+        let states = refusal(("[launch]", "[cpu]\nstates = 4\n[launch]"));
         assert!(states.contains("cpu.states"), "{states}");
     }
 

@@ -80,7 +80,12 @@ impl ProductionWorkload {
         batch_units: u64,
     ) -> ProductionWorkload {
         let walk = kernel.walk();
-        let batch_slots = (batch_units / u64::from(walk.slot_candidates())).clamp(1, walk.slots());
+        // A base is divided evenly: no launch is a small remainder.
+        let units = walk.candidates(0..walk.slots());
+        let batches = (units as f64 / batch_units.max(1) as f64)
+            .round()
+            .clamp(1.0, walk.slots() as f64);
+        let batch_slots = walk.slots().div_ceil(batches as u64);
         let base = Arc::new(Base::new(natural_shape(walk), seed, first_base, prefix.clone()));
         ProductionWorkload {
             kernel,

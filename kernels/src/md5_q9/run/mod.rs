@@ -1,5 +1,6 @@
 //! The run reading: native kernels over vectors of words.
 
+mod bare;
 mod kernel;
 mod lanes;
 mod walk;
@@ -10,4 +11,5 @@ mod avx2;
 mod avx512;
 mod plain;
 
+pub use bare::{BARE_STATES, bare_chain};
 pub use kernel::{Md5Native, best_states};
