@@ -11,7 +11,11 @@ use crate::sample;
 fn samples() -> Vec<PowerRow> {
     let mut rows = Vec::new();
     let mut energy_mj = 5_000_000u64;
-    for (phase, count, watts) in [(Phase::Idle, 60, 100), (Phase::Trial, 200, 400), (Phase::Idle, 60, 100)] {
+    for (phase, count, watts) in [
+        (Phase::Idle, 60, 100),
+        (Phase::Trial, 200, 400),
+        (Phase::Idle, 60, 100),
+    ] {
         for _ in 0..count {
             energy_mj += watts * 100;
             rows.push(PowerRow {
@@ -39,7 +43,12 @@ fn of(rows: &[PowerRow]) -> TrialPower {
 }
 
 fn run() -> RunRow {
-    RunRow { trial: 1, units: 20_000_000_000_000, seconds: 20.0, ..RunRow::default() }
+    RunRow {
+        trial: 1,
+        units: 20_000_000_000_000,
+        seconds: 20.0,
+        ..RunRow::default()
+    }
 }
 
 fn derived(rows: &[PowerRow]) -> RunRow {
@@ -51,7 +60,10 @@ fn assert_void(rows: &[PowerRow], finding: &Finding) {
     let power = of(rows);
     let said: Vec<String> = power.findings.iter().map(Finding::to_string).collect();
     assert_eq!(said, [finding.to_string()]);
-    assert_eq!((power.energy_j, power.energy_integral_j, power.energy_s), (None, None, None));
+    assert_eq!(
+        (power.energy_j, power.energy_integral_j, power.energy_s),
+        (None, None, None)
+    );
     let row = derived(rows);
     assert_eq!(row.verdict, Verdict::Invalid);
     assert!(row.reason.unwrap().contains(&finding.to_string()));
@@ -66,7 +78,10 @@ fn a_steady_trial_has_the_energy_of_its_power_and_the_idle_power_around_it() {
     assert!((power.energy_j.unwrap() - 400.0 * seconds).abs() < 1e-6);
     assert!((power.energy_integral_j.unwrap() - 400.0 * seconds).abs() < 1e-6);
     assert!((power.idle_w.unwrap() - 100.0).abs() < 1e-9);
-    assert_eq!((power.sm_clock_mhz_mean, power.temperature_c_mean), (Some(1500.0), Some(60.0)));
+    assert_eq!(
+        (power.sm_clock_mhz_mean, power.temperature_c_mean),
+        (Some(1500.0), Some(60.0))
+    );
     assert_eq!((power.samples, power.findings.len()), (200, 0));
     let row = derived(&samples());
     assert_eq!((row.verdict, row.reason), (Verdict::Valid, None));
@@ -83,7 +98,10 @@ fn the_first_two_seconds_enter_no_statistic() {
     }
     let power = of(&rows);
     assert_eq!(power.sm_clock_mhz_mean, Some(1500.0));
-    assert_eq!((power.energy_integral_j, power.findings.len()), (of(&samples()).energy_integral_j, 0));
+    assert_eq!(
+        (power.energy_integral_j, power.findings.len()),
+        (of(&samples()).energy_integral_j, 0)
+    );
 }
 
 #[test]
@@ -107,7 +125,11 @@ fn missing_samples_void_the_trial() {
     let mut rows = samples();
     rows.drain(TRIAL.start + 150..);
     let power = of(&rows);
-    assert!(matches!(power.findings[..], [Finding::Silence { seconds }] if seconds > 5.0), "{:?}", power.findings);
+    assert!(
+        matches!(power.findings[..], [Finding::Silence { seconds }] if seconds > 5.0),
+        "{:?}",
+        power.findings
+    );
     assert_eq!(derived(&rows).verdict, Verdict::Invalid);
     assert_void(&[], &Finding::NoSamples);
 }
@@ -129,13 +151,19 @@ fn a_frozen_counter_voids_the_trial() {
         row.energy_total_mj = stuck;
     }
     let power = of(&rows);
-    assert!(matches!(power.findings[..], [Finding::Frozen { seconds }] if (1.9..2.1).contains(&seconds)), "{power:?}");
+    assert!(
+        matches!(power.findings[..], [Finding::Frozen { seconds }] if (1.9..2.1).contains(&seconds)),
+        "{power:?}"
+    );
     let stuck = rows[0].energy_total_mj;
     for row in &mut rows {
         row.energy_total_mj = stuck;
     }
     assert!(matches!(of(&rows).findings[..], [Finding::Frozen { .. }]));
-    assert_eq!((derived(&rows).verdict, derived(&rows).energy_j), (Verdict::Invalid, None));
+    assert_eq!(
+        (derived(&rows).verdict, derived(&rows).energy_j),
+        (Verdict::Invalid, None)
+    );
 }
 
 #[test]
@@ -151,7 +179,10 @@ fn heat_voids_a_trial_and_a_power_cap_is_labelled() {
     rows[TRIAL.start + 3].throttle_reasons = Some(ThrottleSet::from_bits(0x40));
     let row = derived(&rows);
     assert_eq!(row.verdict, Verdict::Invalid);
-    assert_eq!(row.reason.as_deref(), Some("clocks slowed down by hw_thermal_slowdown"));
+    assert_eq!(
+        row.reason.as_deref(),
+        Some("clocks slowed down by hw_thermal_slowdown")
+    );
     let mut rows = samples();
     rows[TRIAL.start + 3].throttle_reasons = Some(ThrottleSet::from_bits(0x4));
     let row = derived(&rows);
@@ -172,7 +203,11 @@ fn a_gap_between_counter_and_integral_is_flagged_over_two_per_cent() {
         }
         let row = derived(&rows);
         assert!((row.energy_gap_fraction.unwrap() - (factor - 1.0)).abs() < 1e-9);
-        assert_eq!((row.verdict, row.reason.is_some()), (Verdict::Valid, flagged), "{factor}");
+        assert_eq!(
+            (row.verdict, row.reason.is_some()),
+            (Verdict::Valid, flagged),
+            "{factor}"
+        );
     }
 }
 
@@ -181,7 +216,10 @@ fn a_short_trial_has_no_energy_and_counts() {
     let mut rows = samples();
     rows.drain(TRIAL.start + 60..TRIAL.end);
     let power = PowerLog::new(&rows).trial(1, 6.0);
-    assert_eq!((power.energy_j, power.energy_s, power.findings.len()), (None, None, 0));
+    assert_eq!(
+        (power.energy_j, power.energy_s, power.findings.len()),
+        (None, None, 0)
+    );
     assert_eq!(power.sm_clock_mhz_mean, Some(1500.0));
 }
 
@@ -199,7 +237,14 @@ fn a_counter_alone_gives_energy_and_an_integral_alone_gives_no_power() {
     }
     let row = derived(&rows);
     assert!((row.power_w.unwrap() - 400.0).abs() < 1e-9 && (row.idle_w.unwrap() - 100.0).abs() < 1e-9);
-    assert_eq!((row.energy_integral_j, row.energy_gap_fraction, row.throttle_reasons), (None, None, None));
+    assert_eq!(
+        (
+            row.energy_integral_j,
+            row.energy_gap_fraction,
+            row.throttle_reasons
+        ),
+        (None, None, None)
+    );
     let mut rows = samples();
     for row in &mut rows {
         row.energy_total_mj = None;
@@ -220,7 +265,11 @@ fn a_clock_that_was_set_during_the_trial_does_not_move_the_energy() {
 
 #[test]
 fn hits_that_chance_does_not_explain_void_the_trial() {
-    let row = RunRow { hits: Some(10), hit_bits: Some(32), ..run() };
+    let row = RunRow {
+        hits: Some(10),
+        hit_bits: Some(32),
+        ..run()
+    };
     let row = row.derived(None).unwrap();
     assert_eq!(row.verdict, Verdict::Invalid);
     assert_eq!(row.reason.as_deref(), Some("10 hits where 4656.6 are expected"));
@@ -229,5 +278,13 @@ fn hits_that_chance_does_not_explain_void_the_trial() {
 #[test]
 fn without_a_log_no_power_column_is_believed() {
     let row = sample::runs().remove(0).derived(None).unwrap();
-    assert_eq!((row.energy_j, row.power_samples, row.throttle_reasons, row.units_per_joule), (None, None, None, None));
+    assert_eq!(
+        (
+            row.energy_j,
+            row.power_samples,
+            row.throttle_reasons,
+            row.units_per_joule
+        ),
+        (None, None, None, None)
+    );
 }

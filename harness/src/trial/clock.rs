@@ -166,7 +166,10 @@ mod tests {
             let cubin = tools.build(&source(), arch).unwrap();
             let json = tools.nvdisasm().unwrap().json(&cubin.bytes, arch).unwrap();
             let text = format!("{:?}", entry_instructions(&json, ENTRY).unwrap());
-            assert!(text.contains("SR_CLOCK") && text.contains("SR_GLOBALTIMER"), "{arch}: {text}");
+            assert!(
+                text.contains("SR_CLOCK") && text.contains("SR_GLOBALTIMER"),
+                "{arch}: {text}"
+            );
         }
     }
 

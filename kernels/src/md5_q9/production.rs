@@ -26,8 +26,8 @@ pub struct ProductionWorkload {
     in_flight: VecDeque<InFlight>,
 }
 
-/// Lengths of batches: drawn between three quarters of the longest and all of it, so that launches do not beat with a
-/// power sensor that looks at the card for a part of each tenth of a second.
+/// Lengths of batches: drawn between half of the longest and all of it, so that launches do not beat with a power sensor
+/// that looks at the card for a part of each tenth of a second.
 struct Lengths {
     longest: u64,
     seeded: Seeded,
@@ -41,15 +41,15 @@ impl Lengths {
         }
     }
 
-    /// The next length, where `left` slots are left in the base. A rest that would be a crumb is taken along.
+    /// The next length, where `left` slots are left in the base. A rest below a quarter of the longest is taken along:
+    /// no launch is a crumb.
     fn next(&mut self, left: u64) -> u64 {
         // In sixteenths, so that the cuts are as even as the longest.
-        let drawn = self.longest * (12 + self.seeded.below(5)) / 16;
-        let slots = drawn.max(1);
-        if left < slots + self.longest / 16 {
+        let drawn = (self.longest * (8 + self.seeded.below(9)) / 16).max(1);
+        if left < drawn + self.longest.div_ceil(4) {
             left
         } else {
-            slots
+            drawn
         }
     }
 }
@@ -188,18 +188,17 @@ mod tests {
     #[test]
     fn lengths_vary_cover_the_base_and_leave_no_crumb() {
         for longest in [1u64, 2, 100, 1 << 25, 1 << 32] {
-            let total = 1u64 << 32.min(longest.ilog2() + 7);
+            let total = longest << 5;
             let mut lengths = Lengths::new(longest, 3);
             let mut taken = Vec::new();
             let mut left = total;
             while left > 0 {
                 let slots = lengths.next(left);
-                assert!(slots >= 1 && slots <= left && slots <= longest + longest / 16);
+                assert!(slots >= left.min(longest.div_ceil(4)) && slots <= longest + longest.div_ceil(4));
                 left -= slots;
                 taken.push(slots);
             }
             assert_eq!(taken.iter().sum::<u64>(), total);
-            assert!(taken.iter().all(|slots| *slots >= longest / 16));
             taken.sort_unstable();
             taken.dedup();
             assert!(longest < 16 || taken.len() > 1, "{longest}: {taken:?}");
