@@ -7,6 +7,7 @@ use assay_kernels::workload::Fault;
 
 use crate::command::BuildUsage;
 use crate::device::DeviceError;
+use crate::power::NoPower;
 use crate::sass::AccountError;
 use crate::toolchain::ToolError;
 
@@ -45,11 +46,19 @@ pub struct Usage(pub String);
 #[error("{0}")]
 pub struct Wrong(pub String);
 
+/// There is no device, or none that can do what is asked: exit code 3.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct NoDevice(pub String);
+
 /// The exit code of an error.
 pub fn code(error: &anyhow::Error) -> u8 {
     for cause in error.chain() {
         if cause.is::<Usage>() || cause.is::<BuildUsage>() {
             return 2;
+        }
+        if cause.is::<NoDevice>() || cause.is::<NoPower>() {
+            return 3;
         }
         if cause.is::<Wrong>() || cause.is::<Fault>() {
             return 1;
