@@ -9,6 +9,7 @@
 
 mod check;
 mod columns;
+mod energy;
 mod fault;
 mod hex;
 mod manifest;
@@ -19,15 +20,20 @@ pub mod stats;
 mod summary;
 mod table;
 mod tables;
+mod throttle;
 mod utc;
 
 pub use check::{CheckError, CheckReport, check};
 pub use columns::{Column, Row};
+pub use energy::{EDGES_MIN_S, Finding, GAP_FLAGGED, LEAD_S, PowerLog, SILENCE_MAX_S, TrialPower};
 pub use fault::Fault;
 pub use hex::{Hex32, HexError, decode_hex, encode_hex};
-pub use manifest::{Build, Device, FileEntry, Gpu, Host, Manifest, SCHEMA, Status, TrialPlan, VariantEntry};
+pub use manifest::{
+    Build, Device, FileEntry, Gpu, Host, Manifest, PowerPlan, SCHEMA, Status, TrialPlan, VariantEntry,
+};
 pub use record::{MANIFEST, Record, RecordError, RecordWriter};
 pub use summary::{InvalidTrial, Summary, family, is_control, summarise};
 pub use table::{Align, Table, TableColumn, summary_table};
 pub use tables::{decode_rows, encode_rows};
-pub use utc::{utc_rfc3339, utc_stamp};
+pub use throttle::{Effect, ThrottleSet, UnknownReason};
+pub use utc::{since_utc, utc_rfc3339, utc_stamp};

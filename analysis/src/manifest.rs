@@ -36,6 +36,8 @@ pub struct Manifest {
     pub disassembler: Option<String>,
     /// How trials were planned, if the command times anything.
     pub plan: Option<TrialPlan>,
+    /// How power was sampled, if it was.
+    pub power: Option<PowerPlan>,
     /// The variants in the order in which they were selected (the A/A control is not one).
     pub variants: Vec<VariantEntry>,
     /// Sentences a reader needs, such as the reason why a column is empty.
@@ -138,6 +140,17 @@ pub struct TrialPlan {
     pub warmup_seconds: f64,
     /// The label of each family's baseline, at most one a family.
     pub baselines: Vec<String>,
+}
+
+/// How power was sampled.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PowerPlan {
+    /// What was asked: `NVML, driver 580.159`, `RAPL, 2 package(s)`.
+    pub source: String,
+    /// Time between two samples, s.
+    pub period_s: f64,
+    /// Length of each idle period, s; 0 where trials are too short for an energy.
+    pub idle_seconds: f64,
 }
 
 /// One variant as it was built.

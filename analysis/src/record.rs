@@ -116,6 +116,21 @@ impl RecordWriter {
         }
     }
 
+    /// Goes on with a record that was closed: its manifest says `running` again.
+    pub fn reopen(record: &Record) -> Result<Self, RecordError> {
+        let manifest = Manifest {
+            status: Status::Running,
+            finished_utc: None,
+            ..record.manifest.clone()
+        };
+        let writer = Self {
+            dir: record.dir.clone(),
+            manifest,
+        };
+        writer.write_manifest()?;
+        Ok(writer)
+    }
+
     /// The record's folder.
     pub fn dir(&self) -> &Path {
         &self.dir

@@ -101,6 +101,7 @@ fn summary_row(
     let per_joule = estimate(|run| run.units_per_joule)?;
     let per_joule_ratio = ratio(|run| run.units_per_joule)?;
     let per_clock = estimate(|run| run.units_per_clock_per_sm)?;
+    let per_clock_ratio = ratio(|run| run.units_per_clock_per_sm)?;
     let itself = baseline == trials.first().map(|run| run.variant.as_str());
     let ratio_interval = |ratio| if itself { None } else { ci95(ratio) };
 
@@ -150,6 +151,9 @@ fn summary_row(
         units_per_clock_per_sm_sd: sd(per_clock),
         units_per_clock_per_sm_ci95_lo: ci95(per_clock).map(|interval| interval.lo),
         units_per_clock_per_sm_ci95_hi: ci95(per_clock).map(|interval| interval.hi),
+        units_per_clock_per_sm_ratio_mean: per_clock_ratio.map(|ratio| ratio.mean),
+        units_per_clock_per_sm_ratio_ci95_lo: ratio_interval(per_clock_ratio).map(|interval| interval.lo),
+        units_per_clock_per_sm_ratio_ci95_hi: ratio_interval(per_clock_ratio).map(|interval| interval.hi),
         hits,
         hits_expected,
         hits_p_value,

@@ -1,6 +1,6 @@
 //! Instants as UTC text, so that a record's dates read the same everywhere.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// An instant to the second as RFC 3339 in UTC, such as `2026-11-30T02:45:00Z`. Instants before 1970 read as 1970.
 pub fn utc_rfc3339(at: SystemTime) -> String {
@@ -11,6 +11,22 @@ pub fn utc_rfc3339(at: SystemTime) -> String {
 /// An instant to the second for a folder's name, such as `20261130T024500Z`. Instants before 1970 read as 1970.
 pub fn utc_stamp(at: SystemTime) -> String {
     utc_rfc3339(at).replace(['-', ':'], "")
+}
+
+/// Seconds from an instant written by [`utc_rfc3339`] to `now`; `None` if it is not written so, or later than `now`.
+pub fn since_utc(text: &str, now: SystemTime) -> Option<f64> {
+    let now = now.duration_since(UNIX_EPOCH).ok()?.as_secs();
+    // The text grows with the instant, so the instant is found by halving.
+    let (mut low, mut high) = (0, now + 1);
+    while low + 1 < high {
+        let middle = low + (high - low) / 2;
+        if utc_rfc3339(UNIX_EPOCH + Duration::from_secs(middle)).as_str() <= text {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    (utc_rfc3339(UNIX_EPOCH + Duration::from_secs(low)) == text).then(|| (now - low) as f64)
 }
 
 /// Year, month, day and hour, minute, second, by Howard Hinnant's `civil_from_days`.
@@ -37,8 +53,6 @@ fn civil(at: SystemTime) -> ([u64; 3], [u64; 3]) {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     #[test]
@@ -55,5 +69,15 @@ mod tests {
             assert_eq!(utc_rfc3339(at), text);
         }
         assert_eq!(utc_stamp(UNIX_EPOCH), "19700101T000000Z");
+    }
+
+    #[test]
+    fn the_time_since_a_written_instant_is_known() {
+        let now = UNIX_EPOCH + Duration::from_secs(1_735_689_599);
+        assert_eq!(since_utc("2024-12-31T23:59:59Z", now), Some(0.0));
+        assert_eq!(since_utc("2024-12-31T23:57:58Z", now), Some(121.0));
+        for text in ["2025-01-01T00:00:00Z", "yesterday", "", "2024-13-01T00:00:00Z"] {
+            assert_eq!(since_utc(text, now), None, "{text}");
+        }
     }
 }

@@ -7,22 +7,23 @@ use std::time::SystemTime;
 use anyhow::Context;
 use assay_analysis::rows::{BaseRow, HitRow, ValidationRow};
 use assay_analysis::{
-    Build, Device as DeviceEntry, Gpu, Hex32, Manifest, RecordWriter, Status, TrialPlan, VariantEntry,
-    encode_hex, utc_rfc3339, utc_stamp,
+    Build, Device as DeviceEntry, Gpu, Hex32, Manifest, PowerPlan, Record, RecordWriter, Status, TrialPlan,
+    VariantEntry, decode_hex, encode_hex, utc_rfc3339, utc_stamp,
 };
 use assay_kernels::family::{self, BaseWords};
 use assay_kernels::workload::Hit;
 
 use crate::device::{BuildInfo, DeviceInfo};
-
 use crate::host_facts;
+use crate::power::NvmlCard;
 use crate::select::Selected;
 use crate::zeros;
 
 /// The open record of a command.
 pub struct Book {
     writer: RecordWriter,
-    base_numbers: HashMap<BaseWords, u64>,
+    /// Number of each base by its words, in the order of the table's columns.
+    base_numbers: HashMap<[u32; 16], u64>,
     bases: Vec<BaseRow>,
     hits: Vec<HitRow>,
     candidates: Vec<ValidationRow>,
@@ -41,11 +42,7 @@ impl Book {
             command: std::env::args().collect(),
             seed,
             started_utc: utc_rfc3339(now),
-            build: Build {
-                version: env!("CARGO_PKG_VERSION").to_owned(),
-                commit: Some(env!("ASSAY_COMMIT").to_owned()).filter(|commit| !commit.is_empty()),
-                dirty: env!("ASSAY_DIRTY").parse().ok(),
-            },
+            build: this_build(),
             host: host_facts::host(),
             ..Manifest::default()
         };
@@ -57,6 +54,38 @@ impl Book {
             hits: Vec::new(),
             candidates: Vec::new(),
             seen: BTreeSet::new(),
+        })
+    }
+
+    /// Go on with a record that was closed. What it holds is kept.
+    ///
+    /// # Errors
+    /// When it cannot be read or written, or its tables do not fit together.
+    pub fn reopen(record: &Record) -> anyhow::Result<Book> {
+        let bases: Vec<BaseRow> = record.table()?.unwrap_or_default();
+        let candidates: Vec<ValidationRow> = record.table()?.unwrap_or_default();
+        let base_numbers = bases.iter().map(|base| (words_of(base), base.base)).collect();
+        let seen = candidates
+            .iter()
+            .map(|row| {
+                let mut digest = [0; 16];
+                let bytes = decode_hex(&row.digest)?;
+                anyhow::ensure!(bytes.len() == digest.len(), "a digest has {} bytes", bytes.len());
+                digest.copy_from_slice(&bytes);
+                Ok((
+                    row.base,
+                    [row.q9, row.m8, row.m9, row.m12].map(|word| word.0),
+                    digest,
+                ))
+            })
+            .collect::<anyhow::Result<_>>()?;
+        Ok(Book {
+            base_numbers,
+            hits: record.table()?.unwrap_or_default(),
+            writer: RecordWriter::reopen(record)?,
+            bases,
+            candidates,
+            seen,
         })
     }
 
@@ -77,7 +106,7 @@ impl Book {
             label: info.id.clone(),
             description: info.name.clone(),
         }];
-        manifest.gpu = info.gpu.as_ref().map(|gpu| Gpu {
+        let gpu = info.gpu.as_ref().map(|gpu| Gpu {
             name: Some(info.name.clone()),
             uuid: Some(gpu.uuid.clone()),
             compute_capability: Some(format!(
@@ -89,9 +118,52 @@ impl Book {
             ..Gpu::default()
         });
         manifest.plan = plan;
+        let gpu = gpu.map(|gpu| self.with_what_nvml_tells(gpu));
+        self.writer.manifest_mut().gpu = gpu;
     }
 
-    /// Note how a variant was built.
+    fn with_what_nvml_tells(&mut self, mut gpu: Gpu) -> Gpu {
+        match NvmlCard::open(gpu.uuid.as_deref().unwrap_or_default()) {
+            Ok(card) => card.describe(&mut gpu),
+            Err(why) => self.note(format!(
+                "driver, limits, ECC and MIG of the card are not known: {why}"
+            )),
+        }
+        gpu
+    }
+
+    /// Note how power is sampled.
+    pub fn note_power(&mut self, plan: PowerPlan) {
+        self.writer.manifest_mut().power = Some(plan);
+    }
+
+    /// How power is sampled.
+    pub fn power_plan(&mut self) -> Option<&mut PowerPlan> {
+        self.writer.manifest_mut().power.as_mut()
+    }
+
+    /// Note that the record was continued, and by which program and driver if those changed.
+    pub fn note_continued(&mut self, at: &str, rounds: u32, driver_before: Option<String>) {
+        let build = this_build();
+        let manifest = self.writer.manifest_mut();
+        let driver = manifest.gpu.as_ref().and_then(|gpu| gpu.driver.clone());
+        let mut sentence = format!("continued at {at} for {rounds} round(s)");
+        if manifest.build != build {
+            let commit = build.commit.as_deref().unwrap_or("unknown");
+            let dirty = if build.dirty == Some(true) {
+                " with changes"
+            } else {
+                ""
+            };
+            sentence += &format!(", by the program of commit {commit}{dirty}");
+        }
+        if driver != driver_before {
+            sentence += &format!(", under driver {}", driver.as_deref().unwrap_or("unknown"));
+        }
+        self.note(sentence);
+    }
+
+    /// Note how a variant was built, unless that is known.
     pub fn note_variant(&mut self, selected: &Selected, build: &BuildInfo, info: &DeviceInfo) {
         let label = selected.label();
         let manifest = self.writer.manifest_mut();
@@ -99,24 +171,17 @@ impl Book {
             manifest.compiler.clone_from(&build.compiler);
         }
         if manifest.variants.iter().all(|known| known.label != label) {
-            let options = selected.variant.options();
-            manifest.variants.push(VariantEntry {
-                label,
-                options: options
-                    .into_iter()
-                    .map(|(key, value)| (key.to_owned(), value))
-                    .collect(),
-                source_sha256: build.source_sha256.clone(),
-                cubin_sha256: build.cubin_sha256.clone(),
-                registers: build.registers,
-                spill_bytes: build.spills,
-                not_applicable: selected
-                    .variant
-                    .not_applicable(info.kind)
-                    .into_iter()
-                    .map(str::to_owned)
-                    .collect(),
-            });
+            manifest.variants.push(entry(selected, build, info));
+        }
+    }
+
+    /// Note the build of a variant that is timed, in place of one that was only checked.
+    pub fn note_production(&mut self, selected: &Selected, build: &BuildInfo, info: &DeviceInfo) {
+        self.note_variant(selected, build, info);
+        let entry = entry(selected, build, info);
+        let variants = &mut self.writer.manifest_mut().variants;
+        if let Some(known) = variants.iter_mut().find(|known| known.label == entry.label) {
+            *known = entry;
         }
     }
 
@@ -137,21 +202,14 @@ impl Book {
     }
 
     fn base_number(&mut self, base: &BaseWords) -> anyhow::Result<u64> {
-        if let Some(number) = self.base_numbers.get(base) {
-            return Ok(*number);
-        }
-        let number = self.bases.len() as u64;
         let word = |name: &str| {
             let found = base.words.iter().find(|(known, _)| known == name);
             found
                 .map(|(_, word)| Hex32(*word))
                 .with_context(|| format!("base {} has no {name}", base.id))
         };
-        let prefix_file = (!base.prefix.is_empty()).then(|| "prefix.bin".to_owned());
-        if let Some(name) = &prefix_file {
-            self.writer.write_file(name, &base.prefix)?;
-        }
-        self.bases.push(BaseRow {
+        let number = self.bases.len() as u64;
+        let row = BaseRow {
             base: number,
             q1: word("q1")?,
             q2: word("q2")?,
@@ -170,9 +228,17 @@ impl Book {
             c0: word("c0")?,
             d0: word("d0")?,
             prefix_blocks: base.prefix.len() as u64 / 64,
-            prefix_file,
-        });
-        self.base_numbers.insert(base.clone(), number);
+            prefix_file: (!base.prefix.is_empty()).then(|| "prefix.bin".to_owned()),
+        };
+        let words = words_of(&row);
+        if let Some(known) = self.base_numbers.get(&words) {
+            return Ok(*known);
+        }
+        if let Some(name) = &row.prefix_file {
+            self.writer.write_file(name, &base.prefix)?;
+        }
+        self.bases.push(row);
+        self.base_numbers.insert(words, number);
         Ok(number)
     }
 
@@ -253,4 +319,37 @@ impl Book {
         self.save()?;
         Ok(self.writer.finish(status)?)
     }
+}
+
+/// A variant as it was built.
+fn entry(selected: &Selected, build: &BuildInfo, info: &DeviceInfo) -> VariantEntry {
+    let named = |option: (&str, String)| (option.0.to_owned(), option.1);
+    let not_applicable = selected.variant.not_applicable(info.kind);
+    VariantEntry {
+        label: selected.label(),
+        options: selected.variant.options().into_iter().map(named).collect(),
+        source_sha256: build.source_sha256.clone(),
+        cubin_sha256: build.cubin_sha256.clone(),
+        registers: build.registers,
+        spill_bytes: build.spills,
+        not_applicable: not_applicable.into_iter().map(str::to_owned).collect(),
+    }
+}
+
+/// The program that runs.
+fn this_build() -> Build {
+    Build {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        commit: Some(env!("ASSAY_COMMIT").to_owned()).filter(|commit| !commit.is_empty()),
+        dirty: env!("ASSAY_DIRTY").parse().ok(),
+    }
+}
+
+/// The words that make a base: one behind another prefix has another chaining value.
+fn words_of(base: &BaseRow) -> [u32; 16] {
+    [
+        base.q1, base.q2, base.q3, base.q4, base.q5, base.q6, base.q7, base.q8, base.q10, base.q11, base.q12,
+        base.q13, base.a0, base.b0, base.c0, base.d0,
+    ]
+    .map(|word| word.0)
 }

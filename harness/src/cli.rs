@@ -3,8 +3,8 @@
 use clap::{Parser, Subcommand};
 
 use crate::command::{
-    BuildArgs, CheckArgs, CompletionsArgs, DevicesArgs, ManArgs, PipesArgs, RunArgs, SassArgs, SearchArgs,
-    TrialArgs, ValidateArgs, VariantsArgs, VariantsFlag,
+    BuildArgs, CheckArgs, CompletionsArgs, DevicesArgs, ManArgs, PipesArgs, PowerArgs, RunArgs, SassArgs,
+    SearchArgs, TrialArgs, ValidateArgs, VariantsArgs, VariantsFlag,
 };
 
 /// Proves a GPU integer kernel right, then measures what it costs.
@@ -43,6 +43,7 @@ pub enum Command {
     Validate(ValidateArgs),
     Sass(SassArgs),
     Pipes(PipesArgs),
+    Power(PowerArgs),
     Trial(TrialArgs),
     Run(RunArgs),
     Search(SearchArgs),

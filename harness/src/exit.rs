@@ -7,6 +7,7 @@ use assay_kernels::workload::Fault;
 
 use crate::command::BuildUsage;
 use crate::device::DeviceError;
+use crate::power::NoPower;
 use crate::sass::AccountError;
 use crate::toolchain::ToolError;
 
@@ -45,11 +46,19 @@ pub struct Usage(pub String);
 #[error("{0}")]
 pub struct Wrong(pub String);
 
+/// There is no device, or none that can do what is asked: exit code 3.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct NoDevice(pub String);
+
 /// The exit code of an error.
 pub fn code(error: &anyhow::Error) -> u8 {
     for cause in error.chain() {
         if cause.is::<Usage>() || cause.is::<BuildUsage>() {
             return 2;
+        }
+        if cause.is::<NoDevice>() || cause.is::<NoPower>() {
+            return 3;
         }
         if cause.is::<Wrong>() || cause.is::<Fault>() {
             return 1;
@@ -82,6 +91,36 @@ pub fn code(error: &anyhow::Error) -> u8 {
 
 /// Print an error as one sentence and turn it into an exit code.
 pub fn report(error: &anyhow::Error) -> ExitCode {
-    eprintln!("assay: {error:#}");
+    eprintln!("assay: {}", sentence(error));
     ExitCode::from(code(error))
+}
+
+/// An error with its causes, of which those that it already tells are left out.
+fn sentence(error: &anyhow::Error) -> String {
+    let mut sentence = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !sentence.contains(&cause) {
+            sentence = format!("{sentence}: {cause}");
+        }
+    }
+    sentence
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cause_is_told_once() {
+        let cause = || anyhow::anyhow!("no such file");
+        let told = cause().context("x.toml cannot be read (no such file): give another");
+        assert_eq!(
+            sentence(&told),
+            "x.toml cannot be read (no such file): give another"
+        );
+        assert_eq!(
+            sentence(&cause().context("x.toml cannot be read")),
+            "x.toml cannot be read: no such file"
+        );
+    }
 }

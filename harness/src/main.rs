@@ -9,6 +9,7 @@ mod flow;
 mod host_facts;
 mod interrupt;
 mod pipes;
+mod power;
 mod progress;
 mod sass;
 mod search;

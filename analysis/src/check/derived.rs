@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    Fault, Record, Row, decode_rows, encode_rows,
+    Fault, PowerLog, Record, Row, decode_rows, encode_rows,
     record::RecordError,
-    rows::{RunRow, SummaryRow, Verdict},
+    rows::{PowerRow, RunRow, SummaryRow, Verdict},
     summarise,
     tables::{line, raw_records},
 };
@@ -16,6 +16,8 @@ pub(super) fn check_runs(record: &Record) -> Result<Option<Vec<RunRow>>, RecordE
         return Ok(None);
     };
     let rows: Vec<RunRow> = decode_rows(&text)?;
+    let power: Option<Vec<PowerRow>> = record.table()?;
+    let power = power.as_deref().map(PowerLog::new);
     let mut derived = Vec::with_capacity(rows.len());
     let mut trials = BTreeSet::new();
     for (row, fields) in rows.iter().zip(raw_records::<RunRow>(&text)?) {
@@ -26,7 +28,7 @@ pub(super) fn check_runs(record: &Record) -> Result<Option<Vec<RunRow>>, RecordE
             let problem = "is empty, but an invalid trial should say why";
             return Err(Fault::field(RunRow::FILE, line(&fields), "reason", problem).into());
         }
-        let row = row.clone().with_derived();
+        let row = row.clone().derived(power.as_ref());
         derived.push(row.map_err(|error| Fault::line(RunRow::FILE, line(&fields), error.to_string()))?);
     }
     compare(&text, &derived)?;
@@ -67,8 +69,7 @@ fn compare<R: Row>(text: &[u8], rows: &[R]) -> Result<(), Fault> {
     for (written, expected) in written.iter().zip(&expected) {
         for ((column, got), right) in R::COLUMNS.iter().zip(written).zip(expected) {
             if got != right {
-                let problem =
-                    format!("is `{got}`, but `{right}` follows from the columns it is derived from");
+                let problem = format!("is `{got}`, but `{right}` follows from what it is derived from");
                 return Err(Fault::field(R::FILE, line(written), column.name, problem));
             }
         }

@@ -3,6 +3,7 @@
 //! Every column's unit is in its name; an empty field means that the value was not measured, never zero.
 
 mod bases;
+mod bounds;
 mod hits;
 mod power;
 mod runs;
@@ -11,8 +12,9 @@ mod summary;
 mod validation;
 
 pub use bases::BaseRow;
+pub use bounds::BoundRow;
 pub use hits::HitRow;
-pub use power::PowerRow;
+pub use power::{Phase, PowerRow};
 pub use runs::{RunRow, Verdict};
 pub use sass::{Pipe, PipeTotals, SassRow, pipe_totals};
 pub use summary::SummaryRow;

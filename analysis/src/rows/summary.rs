@@ -66,6 +66,12 @@ table! {
         pub units_per_clock_per_sm_ci95_lo: Option<f64>,
         /// Upper end of it.
         pub units_per_clock_per_sm_ci95_hi: Option<f64>,
+        /// Mean over rounds of units per clock and SM / the baseline's in the same round.
+        pub units_per_clock_per_sm_ratio_mean: Option<f64>,
+        /// Lower end of its 95 % Student-t interval; empty for the baseline itself and below two rounds.
+        pub units_per_clock_per_sm_ratio_ci95_lo: Option<f64>,
+        /// Upper end of it.
+        pub units_per_clock_per_sm_ratio_ci95_hi: Option<f64>,
         /// Hits over the valid trials, for families with hits.
         pub hits: Option<u64>,
         /// Hits expected over the same trials.

@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use assay_analysis::{
     Row,
-    rows::{BaseRow, HitRow, PowerRow, RunRow, SassRow, SummaryRow, ValidationRow},
+    rows::{BaseRow, BoundRow, HitRow, PowerRow, RunRow, SassRow, SummaryRow, ValidationRow},
 };
 
 /// A table's section as it should stand in the document.
@@ -26,6 +26,7 @@ fn the_document_describes_every_table_as_the_program_does() {
         section::<RunRow>(),
         section::<PowerRow>(),
         section::<SassRow>(),
+        section::<BoundRow>(),
         section::<HitRow>(),
         section::<SummaryRow>(),
     ] {

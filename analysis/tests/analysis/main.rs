@@ -1,6 +1,7 @@
 //! The crate from outside, by its public interface.
 
 mod docs;
+mod energy;
 mod readers;
 mod record;
 mod sample;

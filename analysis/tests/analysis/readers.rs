@@ -92,9 +92,15 @@ proptest! {
     }
 
     #[test]
-    fn a_power_row_reads_back(t_host_s in -1e300..1e300f64, w in proptest::option::of(any::<f32>().prop_filter("finite", |w| w.is_finite())), reasons in "[ -~é\n]{1,12}") {
-        let row = PowerRow { t_host_s, power_instant_w: w.map(f64::from), throttle_reasons: Some(reasons), ..sample::power().remove(0) };
+    fn a_power_row_reads_back(t_host_s in -1e300..1e300f64, w in proptest::option::of(any::<f32>().prop_filter("finite", |w| w.is_finite())), reasons: u64) {
+        let row = PowerRow { t_host_s, power_instant_w: w.map(f64::from), throttle_reasons: Some(assay_analysis::ThrottleSet::from_bits(reasons)), ..sample::power().remove(0) };
         prop_assert_eq!(decode_rows::<PowerRow>(&encode_rows(std::slice::from_ref(&row)).unwrap()).unwrap(), [row]);
+    }
+
+    #[test]
+    fn a_reason_reads_back(reason in "[ -~é\n]{1,12}") {
+        let row = RunRow { reason: Some(reason), ..sample::runs().remove(0) };
+        prop_assert_eq!(decode_rows::<RunRow>(&encode_rows(std::slice::from_ref(&row)).unwrap()).unwrap(), [row]);
     }
 
     #[test]

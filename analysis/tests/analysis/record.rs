@@ -199,7 +199,7 @@ fn every_column_of_the_summary_is_held_against_the_trials() {
 fn an_invalid_trial_cannot_be_made_valid() {
     let dir = whole();
     forge_field::<RunRow>(dir.path(), 4, "verdict", |_| "valid".into());
-    assert_eq!(fault(dir.path()).file, "summary.csv");
+    assert_eq!(fault(dir.path()).column.as_deref(), Some("verdict"));
     let dir = whole();
     forge_field::<RunRow>(dir.path(), 4, "reason", |_| String::new());
     assert_eq!(fault(dir.path()).column.as_deref(), Some("reason"));

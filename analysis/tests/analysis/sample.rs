@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use assay_analysis::{
-    Device, Gpu, Hex32, Manifest, RecordWriter, Status, TrialPlan, VariantEntry,
-    rows::{BaseRow, HitRow, Pipe, PowerRow, RunRow, SassRow, ValidationRow, Verdict},
+    Device, Gpu, Hex32, Manifest, PowerLog, PowerPlan, RecordWriter, Status, ThrottleSet, TrialPlan,
+    VariantEntry,
+    rows::{BaseRow, HitRow, Phase, Pipe, PowerRow, RunRow, SassRow, ValidationRow},
     summarise,
 };
 
@@ -36,19 +37,31 @@ pub fn manifest() -> Manifest {
             warmup_seconds: 5.0,
             baselines: vec!["md5-q9/v0".into()],
         }),
+        power: Some(PowerPlan {
+            source: "NVML, driver 580.159".into(),
+            period_s: 0.1,
+            idle_seconds: 6.0,
+        }),
         variants: vec![variant("md5-q9/v0"), variant("md5-q9/v5")],
         ..Default::default()
     }
 }
 
+/// The trials, with every column that follows from others.
 pub fn runs() -> Vec<RunRow> {
+    let power = power();
+    let derive = |row: RunRow| row.derived(Some(&PowerLog::new(&power))).unwrap();
+    measured().into_iter().map(derive).collect()
+}
+
+/// The trials as they were measured.
+fn measured() -> Vec<RunRow> {
     let labels = ["md5-q9/v0", "md5-q9/v5", "md5-q9/v0@aa"];
     let mut rows = Vec::new();
     for round in 0..3u32 {
         for position in 0..3u32 {
             let which = ((round + position) % 3) as usize;
             let trial = rows.len() as u32 + 1;
-            let thermal = trial == 5;
             let row = RunRow {
                 trial,
                 round: round + 1,
@@ -63,23 +76,13 @@ pub fn runs() -> Vec<RunRow> {
                 seconds: 10.0 + 0.001 * f64::from(trial),
                 hits: Some([320, 431, 322][which]),
                 hit_bits: Some(32),
-                energy_j: Some([4_470.0, 5_060.0, 4_474.0][which] + f64::from(round)),
-                energy_integral_j: Some([4_475.0, 5_068.0, 4_470.0][which]),
-                energy_s: Some(9.9),
-                idle_w: Some(120.0),
-                sm_clock_mhz_mean: Some(1_980.0),
                 in_kernel_clock_mhz: Some(1_979.0 + f64::from(position)),
                 sms: Some(132),
-                temperature_c_mean: Some(52.5),
-                throttle_reasons: Some(if thermal { "sw_thermal_slowdown" } else { "none" }.into()),
-                power_samples: Some(99),
                 power_overruns: Some(0),
                 power_repeats: Some(1),
-                verdict: if thermal { Verdict::Invalid } else { Verdict::Valid },
-                reason: thermal.then(|| "thermal slowdown".into()),
                 ..Default::default()
             };
-            rows.push(row.with_derived().unwrap());
+            rows.push(row);
         }
     }
     rows
@@ -205,21 +208,43 @@ pub fn hits() -> Vec<HitRow> {
 
 const ZEROS_52_MD5: &str = "469aa816010c9c8639a9176f625189af";
 
+/// Ten samples a second: an idle period, a warm-up, the trials with hotter clocks in the fifth, and an idle period.
 pub fn power() -> Vec<PowerRow> {
-    (0..20)
-        .map(|i| PowerRow {
-            trial: 1,
-            t_host_s: 0.1 * f64::from(i),
-            t_nvml_us: Some(1_790_000_000_000_000 + 100_000 * u64::from(i as u32)),
-            power_instant_w: Some(447.25),
-            power_average_w: None,
-            energy_total_mj: Some(1_000_000 + 44_725 * u64::from(i as u32)),
-            sm_clock_mhz: Some(1_980),
-            mem_clock_mhz: Some(3_201),
-            temperature_c: Some(52),
-            throttle_reasons: Some("none".into()),
-        })
-        .collect()
+    let mut rows = Vec::new();
+    let mut energy_mj = 1_000_000.0;
+    let mut stretch = |phase, trial: u32, seconds: u32, watts: f64| {
+        for _ in 0..10 * seconds {
+            let i = rows.len() as u32;
+            energy_mj += watts * 100.0;
+            rows.push(PowerRow {
+                trial,
+                t_host_s: f64::from(i) / 10.0,
+                t_nvml_us: Some(1_790_000_000_000_000 + 100_000 * u64::from(i)),
+                // What the sensor sees wavers; what the counter adds up does not.
+                power_instant_w: Some(watts + [1.0, -0.5, -0.25][i as usize % 3]),
+                power_average_w: None,
+                energy_total_mj: Some(energy_mj as u64),
+                sm_clock_mhz: Some(if phase == Phase::Idle { 345 } else { 1_980 }),
+                mem_clock_mhz: Some(3_201),
+                temperature_c: Some(if phase == Phase::Idle { 35 } else { 52 + i % 2 }),
+                throttle_reasons: Some(ThrottleSet::from_bits(match phase {
+                    Phase::Idle => 0x1,
+                    Phase::Trial if trial == 5 && i % 50 == 0 => 0x20,
+                    Phase::Trial if trial == 6 => 0x4,
+                    _ => 0,
+                })),
+                phase,
+            });
+        }
+    };
+    stretch(Phase::Idle, 0, 6, 118.0);
+    stretch(Phase::Warmup, 0, 3, 450.0);
+    for run in measured() {
+        let watts = [451.5, 511.0, 452.0][((run.round + run.position - 2) % 3) as usize];
+        stretch(Phase::Trial, run.trial, 10, watts + f64::from(run.round));
+    }
+    stretch(Phase::Idle, 0, 6, 122.0);
+    rows
 }
 
 pub fn sass() -> Vec<SassRow> {

@@ -5,7 +5,7 @@ use std::io;
 use crate::cli::{Cli, Command};
 use crate::command::common::subjects;
 use crate::command::{
-    build, check, completions, devices, pipes, run, sass, search, trial, validate, variants,
+    build, check, completions, devices, pipes, power, run, sass, search, trial, validate, variants,
 };
 use crate::device::{Cpu, CudaDevice, Device, DeviceInfo, DeviceName, Emulated};
 use crate::exit::{Outcome, Usage};
@@ -59,6 +59,7 @@ pub fn dispatch(cli: &Cli) -> anyhow::Result<Outcome> {
             let mut say = |what: &str| eprintln!("assay: measuring {what}");
             pipes::run(args, &device, &subjects, &mut say, out)?;
         }
+        Command::Power(args) => power::run(args, out)?,
         Command::Trial(args) => return trial::run(args, &shelf()?, out),
         Command::Run(args) => return run::run(args, &shelf()?, out),
         Command::Search(args) => return search::run(args, &shelf()?, out),

@@ -11,7 +11,7 @@ use super::common::{DeviceArgs, duration, print_json};
 use crate::book::Book;
 use crate::exit::{Outcome, Usage};
 use crate::progress::Progress;
-use crate::search::{SearchRequest, Tally, capability, line, search};
+use crate::search::{SearchRequest, Tally, capability, line, read_prefix, search};
 use crate::select::Shelf;
 
 /// Look for messages whose digest begins with zeros
@@ -94,6 +94,8 @@ pub fn run(args: &SearchArgs, shelf: &Shelf, out: &mut dyn Write) -> anyhow::Res
         seed: args.seed,
         prefix: args.prefix.clone(),
     };
+    // A prefix that does not fit leaves no record behind.
+    read_prefix(capability, &request)?;
     let device = args.device.open()?;
     let mut book = Book::open(args.out.clone(), "search", args.seed)?;
     let record = book.dir();

@@ -13,7 +13,7 @@ use crate::book::Book;
 use crate::exit::Outcome;
 use crate::progress::Progress;
 use crate::select::Shelf;
-use crate::trial::{TrialRequest, Trials, trials};
+use crate::trial::{Earlier, TrialRequest, Trials, trials};
 
 /// How long and how often to time.
 #[derive(Debug, Clone, clap::Args)]
@@ -24,20 +24,26 @@ pub struct TimingArgs {
     /// Rounds; each times every variant once, in rotated order
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub rounds: u32,
+    /// Longest warm-up before the first round; it ends earlier where the temperature stays [default: a trial's length, at most 60s]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub warmup: Option<Duration>,
     /// Seed of bases and order
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+    /// Do not sample power
+    #[arg(long)]
+    pub no_power: bool,
 }
 
 impl TimingArgs {
     /// What to time.
     pub fn request(&self) -> TrialRequest {
-        let warmup = self.seconds.min(Duration::from_secs(1)) / 2;
         TrialRequest {
             time: self.seconds,
             rounds: self.rounds,
-            warmup,
+            warmup: self.warmup.unwrap_or(self.seconds.min(Duration::from_secs(60))),
             seed: self.seed,
+            power: !self.no_power,
         }
     }
 }
@@ -175,6 +181,7 @@ pub fn run(args: &TrialArgs, shelf: &Shelf, out: &mut dyn Write) -> anyhow::Resu
         &selected,
         device.as_ref(),
         &args.timing.request(),
+        Earlier::default(),
         &mut book,
         &Progress::new(),
     );

@@ -83,6 +83,14 @@ pub fn run(args: &ValidateArgs, shelf: &Shelf, out: &mut dyn Write) -> anyhow::R
         ),
         None => None,
     };
+    // A file that cannot be read leaves no record behind.
+    for one in &selected {
+        if let (Some(path), Some(text)) = (&args.vectors, &vectors) {
+            one.variant
+                .vector_checks(text)
+                .map_err(|error| Usage(format!("--vectors {}: {error}", path.display())))?;
+        }
+    }
     if args.overflow {
         return overflow(args, &selected, out);
     }

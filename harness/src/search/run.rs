@@ -101,7 +101,11 @@ pub fn search(
     Ok((tally, outcome))
 }
 
-fn read_prefix(capability: &dyn Search, request: &SearchRequest) -> anyhow::Result<Arc<[u8]>> {
+/// The text in front of the message.
+///
+/// # Errors
+/// When the file cannot be read or does not fit the family's blocks.
+pub fn read_prefix(capability: &dyn Search, request: &SearchRequest) -> anyhow::Result<Arc<[u8]>> {
     let Some(path) = &request.prefix else {
         return Ok(Arc::from([]));
     };

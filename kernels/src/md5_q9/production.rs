@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::base::{Base, Prefix, Shape};
 use super::options::Walk;
 use super::workload::{Kernel, Span, confirm, hit_buffer, hit_words, reports};
+use crate::seeded::Seeded;
 use crate::workload::{Batch, BufferId, Collected, Fault, Outputs, Setup, Step, Workload};
 
 /// Records that a batch has room for: a base holds one hit on average.
@@ -18,11 +19,39 @@ pub struct ProductionWorkload {
     kernel: Kernel,
     seed: u64,
     prefix: Prefix,
-    batch_slots: u64,
+    lengths: Lengths,
     next_base: u64,
     next_slot: u64,
     base: Arc<Base>,
     in_flight: VecDeque<InFlight>,
+}
+
+/// Lengths of batches: drawn between half of the longest and all of it, so that launches do not beat with a power sensor
+/// that looks at the card for a part of each tenth of a second.
+struct Lengths {
+    longest: u64,
+    seeded: Seeded,
+}
+
+impl Lengths {
+    fn new(longest: u64, seed: u64) -> Lengths {
+        Lengths {
+            longest,
+            seeded: Seeded::new(seed),
+        }
+    }
+
+    /// The next length, where `left` slots are left in the base. A rest below a quarter of the longest is taken along:
+    /// no launch is a crumb.
+    fn next(&mut self, left: u64) -> u64 {
+        // In sixteenths, so that the cuts are as even as the longest.
+        let drawn = (self.longest * (8 + self.seeded.below(9)) / 16).max(1);
+        if left < drawn + self.longest.div_ceil(4) {
+            left
+        } else {
+            drawn
+        }
+    }
 }
 
 /// A batch that was handed out and not yet collected.
@@ -62,7 +91,7 @@ impl ProductionWorkload {
             kernel,
             seed,
             prefix,
-            batch_slots,
+            lengths: Lengths::new(batch_slots, seed),
             next_base: first_base,
             next_slot: 0,
             base,
@@ -82,7 +111,7 @@ impl Workload for ProductionWorkload {
     fn batch(&mut self, index: u64) -> Option<Batch> {
         let walk = self.kernel.walk();
         let first = self.next_slot;
-        let slots = self.batch_slots.min(walk.slots() - first);
+        let slots = self.lengths.next(walk.slots() - first);
         let base = Arc::clone(&self.base);
         let hits = BufferId((index % BUFFERS as u64) as usize);
         let span = Span {
@@ -149,5 +178,30 @@ impl Workload for ProductionWorkload {
             hits,
             hits_expected: units as f64 / 2f64.powi(32),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_vary_cover_the_base_and_leave_no_crumb() {
+        for longest in [1u64, 2, 100, 1 << 25, 1 << 32] {
+            let total = longest << 5;
+            let mut lengths = Lengths::new(longest, 3);
+            let mut taken = Vec::new();
+            let mut left = total;
+            while left > 0 {
+                let slots = lengths.next(left);
+                assert!(slots >= left.min(longest.div_ceil(4)) && slots <= longest + longest.div_ceil(4));
+                left -= slots;
+                taken.push(slots);
+            }
+            assert_eq!(taken.iter().sum::<u64>(), total);
+            taken.sort_unstable();
+            taken.dedup();
+            assert!(longest < 16 || taken.len() > 1, "{longest}: {taken:?}");
+        }
     }
 }

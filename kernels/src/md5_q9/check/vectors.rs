@@ -61,7 +61,14 @@ impl VectorFile {
     /// # Errors
     /// When it is not JSON of the expected shape.
     pub fn parse(text: &str) -> Result<VectorFile, VectorError> {
-        serde_json::from_str(text).map_err(|error| VectorError(format!("not an md5-q9 vector file: {error}")))
+        let file: VectorFile = serde_json::from_str(text)
+            .map_err(|error| VectorError(format!("not an md5-q9 vector file: {error}")))?;
+        if file.bases.iter().all(|base| base.candidates.is_empty()) {
+            return Err(VectorError(
+                "not one case: bases[].candidates is empty".to_owned(),
+            ));
+        }
+        Ok(file)
     }
 
     /// A check for each base.
