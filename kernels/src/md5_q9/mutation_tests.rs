@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::check::ORDER_LAYER;
-use super::execute::{text, verdict};
+use super::execute::{Executor, text, verdict};
 use super::machine::{Layer, Phase};
 use super::mutate::Mutation;
 use super::options::Walk;
@@ -150,11 +150,23 @@ fn every_trace_check_by_itself_names_the_step() {
     }
 }
 
+/// The verdict of a check, of planted hits after the first 96 of them: edges come later.
+fn shortened(check: &mut dyn Check, kind: &str) -> Result<Verdict, Fault> {
+    if kind != "planted" {
+        return verdict(check, Isa::Plain);
+    }
+    let mut executor = Executor::new(check.setup(), Isa::Plain);
+    for index in 0..3 {
+        executor.run(check, index).expect("a batch")?;
+    }
+    Ok(check.finish())
+}
+
 fn production_check_catches(name: &str, kind: &str, count: usize) {
     let variant = variant(name);
     for (mutation, _) in sample(&variant, count) {
         for mut check in checks(&variant.broken(mutation), kind).into_iter().take(1) {
-            let outcome: Result<Verdict, Fault> = verdict(check.as_mut(), Isa::Plain);
+            let outcome = shortened(check.as_mut(), kind);
             let caught = match &outcome {
                 Ok(verdict) => verdict.missing + verdict.mismatches > 0 && verdict.first.is_some(),
                 // A hit set takes reports only that the host confirms.
@@ -173,19 +185,19 @@ fn production_check_catches(name: &str, kind: &str, count: usize) {
 
 #[test]
 fn planted_hits_catch_a_broken_production_build_of_a_tunnel() {
-    production_check_catches("v0", "planted", 4);
-    production_check_catches("v3", "planted", 4);
+    production_check_catches("v0", "planted", 8);
+    production_check_catches("v3", "planted", 8);
 }
 
 #[test]
 fn planted_hits_catch_a_broken_production_build_of_the_orbit() {
-    production_check_catches("v5", "planted", 2);
+    production_check_catches("v5", "planted", 8);
 }
 
 #[test]
 fn hit_sets_catch_a_broken_production_build() {
     production_check_catches("v0", "hit set", 3);
-    production_check_catches("v5", "hit set", 3);
+    production_check_catches("v5", "hit set", 2);
 }
 
 #[test]

@@ -48,7 +48,7 @@ struct Case {
 }
 
 fn word(text: &str, what: &str) -> Result<u32, VectorError> {
-    if text.len() != 8 {
+    if text.len() != 8 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Err(VectorError(format!("{what}: `{text}` is not eight hex digits")));
     }
     u32::from_str_radix(text, 16)
