@@ -42,7 +42,7 @@ pub struct ValidateArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["whole_base", "overflow"])]
     pub vectors: Option<PathBuf>,
     /// Check instead that a hit buffer that is too small is rejected
-    #[arg(long, conflicts_with = "whole_base")]
+    #[arg(long, conflicts_with_all = ["whole_base", "out"])]
     pub overflow: bool,
     /// Seed of bases, places and planted candidates
     #[arg(long, default_value_t = 1)]

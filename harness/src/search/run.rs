@@ -133,10 +133,11 @@ pub fn line(tally: &Tally, zeros_tested: u32) -> String {
             )
         });
     format!(
-        "{:.3} G/s, {:.3e} candidates, {} hits ({:.1} expected), {best}{next}",
+        "{:.3} G/s, {:.3e} candidates, {} hit{} ({:.1} expected), {best}{next}",
         tally.rate_units_per_s / 1e9,
         tally.candidates as f64,
         tally.hits,
+        if tally.hits == 1 { "" } else { "s" },
         tally.hits_expected
     )
 }

@@ -95,8 +95,8 @@ impl Variant for Doctored {
     }
 
     fn checks(&self, plan: &ValidationPlan) -> Vec<Box<dyn Check>> {
-        let of_kind = |check: &Box<dyn Check>| check.name().contains(self.kind);
-        let checks = self.variant.checks(plan).into_iter().filter(of_kind);
+        let checks = self.variant.checks(plan).into_iter();
+        let checks = checks.filter(|check| check.name().contains(self.kind));
         checks.take(1).map(|check| self.check(check)).collect()
     }
 

@@ -167,7 +167,10 @@ impl VariantFile {
                 + 1;
             VariantError::Syntax {
                 line,
-                what: error.message().replace('\n', " "),
+                what: error
+                    .message()
+                    .replace('\n', " ")
+                    .replace("unknown variant", "unknown value"),
             }
         })?;
         file.check()?;

@@ -21,7 +21,7 @@ pub const LEFT_OUT: u32 = 1;
 
 /// `y0` of the orbit in a slot, `None` for the 241 empty slots.
 pub fn orbit(slot: u32) -> Option<u32> {
-    let y0 = (slot % ORBIT_ROW) << 12 | slot / ORBIT_ROW;
+    let y0 = ((slot % ORBIT_ROW) << 12) | (slot / ORBIT_ROW);
     (slot / ORBIT_ROW < 4096 && y0 < ORBIT_STEP).then_some(y0)
 }
 

@@ -112,6 +112,7 @@ fn taint(options: &Options, states: usize, broken: Mutation) -> (Taint, [usize; 
 }
 
 /// How many operations and inputs `phase` has with `states` candidates step by step together.
+#[cfg(test)]
 pub fn operations(options: &Options, states: usize, phase: Phase) -> usize {
     let (_, [group, candidates]) = taint(options, states, Mutation::OrbitStep);
     match phase {

@@ -6,10 +6,22 @@ use super::lanes::{Lanes, MAX_LANES};
 macro_rules! each {
     ($i:ident => $element:expr) => {
         [
-            { let $i = 0usize; $element },
-            { let $i = 1usize; $element },
-            { let $i = 2usize; $element },
-            { let $i = 3usize; $element },
+            {
+                let $i = 0usize;
+                $element
+            },
+            {
+                let $i = 1usize;
+                $element
+            },
+            {
+                let $i = 2usize;
+                $element
+            },
+            {
+                let $i = 3usize;
+                $element
+            },
         ]
     };
 }
