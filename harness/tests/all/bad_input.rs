@@ -109,7 +109,11 @@ fn a_malformed_variant_is_refused_with_its_file_and_key() {
             "interleave = 0",
             &["options.interleave", "1 to 8"],
         ),
-        ("interleave = 1", "interleave = \"x\"", &["line 6", "integer"]),
+        (
+            "interleave = 1",
+            "interleave = \"x\"",
+            &["line 6", "expected u32"],
+        ),
         ("\"tunnel\"", "\"tunel\"", &["tunel", "tunnel", "orbit"]),
         (
             "\"tunnel\"",
