@@ -14,6 +14,7 @@ mod fault;
 mod hex;
 mod manifest;
 mod record;
+mod report;
 mod rfc1321;
 pub mod rows;
 pub mod stats;
@@ -32,6 +33,7 @@ pub use manifest::{
     Build, Device, FileEntry, Gpu, Host, Manifest, PowerPlan, SCHEMA, Status, TrialPlan, VariantEntry,
 };
 pub use record::{MANIFEST, Record, RecordError, RecordWriter};
+pub use report::{REPORT_FILES, Report, ReportError};
 pub use summary::{InvalidTrial, Summary, family, is_control, summarise};
 pub use table::{Align, Table, TableColumn, summary_table};
 pub use tables::{decode_rows, encode_rows};

@@ -4,5 +4,6 @@ mod docs;
 mod energy;
 mod readers;
 mod record;
+mod report;
 mod sample;
 mod summary;
