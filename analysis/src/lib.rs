@@ -9,7 +9,9 @@
 
 mod check;
 mod columns;
+mod compare;
 mod energy;
+mod environment;
 mod fault;
 mod hex;
 mod manifest;
@@ -26,6 +28,7 @@ mod utc;
 
 pub use check::{CheckError, CheckReport, check};
 pub use columns::{Column, Row};
+pub use compare::{Agreement, Comparison, compare};
 pub use energy::{EDGES_MIN_S, Finding, GAP_FLAGGED, LEAD_S, PowerLog, SILENCE_MAX_S, TrialPower};
 pub use fault::Fault;
 pub use hex::{Hex32, HexError, decode_hex, encode_hex};

@@ -229,7 +229,7 @@ pub fn power() -> Vec<PowerRow> {
                 temperature_c: Some(if phase == Phase::Idle { 35 } else { 52 + i % 2 }),
                 throttle_reasons: Some(ThrottleSet::from_bits(match phase {
                     Phase::Idle => 0x1,
-                    Phase::Trial if trial == 5 && i % 50 == 0 => 0x20,
+                    Phase::Trial if trial == 5 && i.is_multiple_of(50) => 0x20,
                     Phase::Trial if trial == 6 => 0x4,
                     _ => 0,
                 })),

@@ -82,6 +82,12 @@ pub(super) fn line(canvas: &Canvas, from: (i32, i32), to: (i32, i32), colour: RG
     Ok(canvas.draw(&PathElement::new(vec![from, to], colour.stroke_width(width)))?)
 }
 
+/// Room for labels at the left of a figure.
+pub(super) fn gutter<'l>(labels: impl Iterator<Item = &'l str>) -> i32 {
+    let longest = labels.map(|label| label.chars().count()).max().unwrap_or(0) as i32;
+    (longest * 8 + 24).clamp(60, 300)
+}
+
 /// Ticks from 0 to at least `highest`, some five of them at round values.
 pub(super) fn ticks(highest: f64) -> Vec<f64> {
     steps(0.0, highest)

@@ -5,8 +5,8 @@ use plotters::prelude::*;
 use super::{
     Figure,
     canvas::{
-        BLUE, Canvas, Drawn, GRAY, GRID, INK, PALE, SOFT, Side, WIDTH, draw, fill, line, tick_label, ticks,
-        write,
+        BLUE, Canvas, Drawn, GRAY, GRID, INK, PALE, SOFT, Side, WIDTH, draw, fill, gutter, line, tick_label,
+        ticks, write,
     },
 };
 use crate::{
@@ -93,8 +93,7 @@ fn bars(facts: &Facts, of_row: fn(&SummaryRow) -> Mean, of_run: fn(&RunRow) -> O
     facts.summary.rows.iter().filter_map(bar).collect()
 }
 
-/// Left edge of the bars, and right edge of the axis.
-const LEFT: i32 = 190;
+/// Right edge of the axis; the numbers stand behind it.
 const RIGHT: i32 = WIDTH - 170;
 const TOP: i32 = 12;
 const ROW: i32 = 34;
@@ -112,11 +111,12 @@ fn figure(bars: &[Bar], unit: &str, caption: &str) -> Result<Option<Figure>, Rep
 }
 
 fn paint(canvas: &Canvas, bars: &[Bar], unit: &str, bottom: i32) -> Drawn {
+    let left = gutter(bars.iter().map(|bar| bar.label.as_str()));
     let means = bars.iter().map(|bar| bar.mean);
     let trials = bars.iter().flat_map(|bar| bar.trials.iter().copied());
     let ticks = ticks(means.chain(trials).fold(0.0, f64::max));
     let end = ticks.last().copied().unwrap_or(1.0);
-    let x = |value: f64| LEFT + (f64::from(RIGHT - LEFT) * (value / end).clamp(0.0, 1.04)).round() as i32;
+    let x = |value: f64| left + (f64::from(RIGHT - left) * (value / end).clamp(0.0, 1.04)).round() as i32;
     for tick in &ticks {
         line(canvas, (x(*tick), TOP), (x(*tick), bottom), GRID, 1)?;
         write(
@@ -131,7 +131,7 @@ fn paint(canvas: &Canvas, bars: &[Bar], unit: &str, bottom: i32) -> Drawn {
     write(
         canvas,
         unit,
-        ((LEFT + RIGHT) / 2, bottom + 34),
+        ((left + RIGHT) / 2, bottom + 34),
         13,
         SOFT,
         Side::Middle,
@@ -139,8 +139,8 @@ fn paint(canvas: &Canvas, bars: &[Bar], unit: &str, bottom: i32) -> Drawn {
     for (bar, top) in bars.iter().zip((TOP..).step_by(ROW as usize)) {
         let middle = top + ROW / 2;
         let colour = if bar.is_control { GRID } else { PALE };
-        fill(canvas, (LEFT, top + 6), (x(bar.mean), top + ROW - 6), colour)?;
-        write(canvas, &bar.label, (LEFT - 10, middle), 14, INK, Side::Left)?;
+        fill(canvas, (left, top + 6), (x(bar.mean), top + ROW - 6), colour)?;
+        write(canvas, &bar.label, (left - 10, middle), 14, INK, Side::Left)?;
         for trial in &bar.trials {
             let dot = if bar.is_control { GRAY } else { BLUE };
             canvas.draw(&Circle::new((x(*trial), middle), 3, dot.mix(0.7).filled()))?;
@@ -161,5 +161,5 @@ fn paint(canvas: &Canvas, bars: &[Bar], unit: &str, bottom: i32) -> Drawn {
             Side::Right,
         )?;
     }
-    line(canvas, (LEFT, TOP), (LEFT, bottom), SOFT, 1)
+    line(canvas, (left, TOP), (left, bottom), SOFT, 1)
 }

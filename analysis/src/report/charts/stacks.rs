@@ -3,8 +3,8 @@
 use super::{
     Figure,
     canvas::{
-        BLUE, Canvas, Drawn, GRAY, GREEN, GRID, INK, ORANGE, SOFT, Side, WIDTH, draw, fill, line, tick_label,
-        ticks, write,
+        BLUE, Canvas, Drawn, GRAY, GREEN, GRID, INK, ORANGE, SOFT, Side, WIDTH, draw, fill, gutter, line,
+        tick_label, ticks, write,
     },
 };
 use crate::{
@@ -17,7 +17,6 @@ use crate::{
     rows::{PipeTotals, pipe_totals},
 };
 
-const LEFT: i32 = 190;
 const RIGHT: i32 = WIDTH - 170;
 const TOP: i32 = 38;
 const ROW: i32 = 34;
@@ -48,14 +47,15 @@ pub(in crate::report) fn instructions(facts: &Facts) -> Result<Option<Figure>, R
 }
 
 fn paint_stacks(canvas: &Canvas, stacks: &[(String, PipeTotals)], bottom: i32) -> Drawn {
+    let left = gutter(stacks.iter().map(|(label, _)| label.as_str()));
     let ticks = ticks(stacks.iter().map(|(_, totals)| totals.total).fold(0.0, f64::max));
     let end = ticks.last().copied().unwrap_or(1.0);
-    let x = |value: f64| LEFT + (f64::from(RIGHT - LEFT) * value / end).round() as i32;
-    legend(canvas, &[("ALU", BLUE), ("FMA", ORANGE), ("other", GRAY)])?;
-    axis(canvas, &ticks, x, bottom, "instructions per unit")?;
+    let x = |value: f64| left + (f64::from(RIGHT - left) * value / end).round() as i32;
+    legend(canvas, left, &[("ALU", BLUE), ("FMA", ORANGE), ("other", GRAY)])?;
+    axis(canvas, &ticks, left, x, bottom, "instructions per unit")?;
     for ((label, totals), top) in stacks.iter().zip((TOP..).step_by(ROW as usize)) {
         let middle = top + ROW / 2;
-        write(canvas, label, (LEFT - 10, middle), 14, INK, Side::Left)?;
+        write(canvas, label, (left - 10, middle), 14, INK, Side::Left)?;
         let mut from = 0.0;
         for (count, colour) in [(totals.alu, BLUE), (totals.fma, ORANGE), (totals.other, GRAY)] {
             fill(
@@ -87,7 +87,7 @@ fn paint_stacks(canvas: &Canvas, stacks: &[(String, PipeTotals)], bottom: i32) -
             Side::Right,
         )?;
     }
-    line(canvas, (LEFT, TOP), (LEFT, bottom), SOFT, 1)
+    line(canvas, (left, TOP), (left, bottom), SOFT, 1)
 }
 
 /// Measured units per clock and multiprocessor, against what each pipe allows.
@@ -128,6 +128,7 @@ struct BoundBar {
 }
 
 fn paint_bounds(canvas: &Canvas, rows: &[BoundBar], bottom: i32) -> Drawn {
+    let left = gutter(rows.iter().map(|row| row.label.as_str()));
     // A mark far above every bar would flatten the figure: the axis ends at twice the highest bar or lowest mark.
     let lowest = |row: &BoundBar| {
         row.marks
@@ -143,9 +144,10 @@ fn paint_bounds(canvas: &Canvas, rows: &[BoundBar], bottom: i32) -> Drawn {
         .fold(tallest, f64::max);
     let ticks = ticks(of_interest * 1.5);
     let end = ticks.last().copied().unwrap_or(1.0);
-    let x = |value: f64| LEFT + (f64::from(RIGHT - LEFT) * value / end).round() as i32;
+    let x = |value: f64| left + (f64::from(RIGHT - left) * value / end).round() as i32;
     legend(
         canvas,
+        left,
         &[
             ("measured", GREEN),
             ("ALU allows", BLUE),
@@ -153,11 +155,11 @@ fn paint_bounds(canvas: &Canvas, rows: &[BoundBar], bottom: i32) -> Drawn {
             ("issue allows", GRAY),
         ],
     )?;
-    axis(canvas, &ticks, x, bottom, "units per clock and SM")?;
+    axis(canvas, &ticks, left, x, bottom, "units per clock and SM")?;
     for (row, top) in rows.iter().zip((TOP..).step_by(ROW as usize)) {
         let middle = top + ROW / 2;
-        write(canvas, &row.label, (LEFT - 10, middle), 14, INK, Side::Left)?;
-        fill(canvas, (LEFT, top + 8), (x(row.got), top + ROW - 8), GREEN)?;
+        write(canvas, &row.label, (left - 10, middle), 14, INK, Side::Left)?;
+        fill(canvas, (left, top + 8), (x(row.got), top + ROW - 8), GREEN)?;
         for (bound, colour) in row.marks {
             if let Some(bound) = bound.filter(|bound| *bound <= end) {
                 line(canvas, (x(bound), top + 3), (x(bound), top + ROW - 3), colour, 3)?;
@@ -166,10 +168,10 @@ fn paint_bounds(canvas: &Canvas, rows: &[BoundBar], bottom: i32) -> Drawn {
         let text = format!("{}, {:.1} %", significant(row.got, 4), row.share * 100.0);
         write(canvas, &text, (RIGHT + 24, middle), 14, INK, Side::Right)?;
     }
-    line(canvas, (LEFT, TOP), (LEFT, bottom), SOFT, 1)
+    line(canvas, (left, TOP), (left, bottom), SOFT, 1)
 }
 
-fn axis(canvas: &Canvas, ticks: &[f64], x: impl Fn(f64) -> i32, bottom: i32, unit: &str) -> Drawn {
+fn axis(canvas: &Canvas, ticks: &[f64], left: i32, x: impl Fn(f64) -> i32, bottom: i32, unit: &str) -> Drawn {
     for tick in ticks {
         line(canvas, (x(*tick), TOP), (x(*tick), bottom), GRID, 1)?;
         write(
@@ -184,15 +186,14 @@ fn axis(canvas: &Canvas, ticks: &[f64], x: impl Fn(f64) -> i32, bottom: i32, uni
     write(
         canvas,
         unit,
-        ((LEFT + RIGHT) / 2, bottom + 34),
+        ((left + RIGHT) / 2, bottom + 34),
         13,
         SOFT,
         Side::Middle,
     )
 }
 
-fn legend(canvas: &Canvas, entries: &[(&str, plotters::style::RGBColor)]) -> Drawn {
-    let mut left = LEFT;
+fn legend(canvas: &Canvas, mut left: i32, entries: &[(&str, plotters::style::RGBColor)]) -> Drawn {
     for (name, colour) in entries {
         fill(canvas, (left, 12), (left + 14, 26), *colour)?;
         write(canvas, name, (left + 20, 19), 13, INK, Side::Right)?;
