@@ -13,7 +13,7 @@ use assay_analysis::{
 use assay_kernels::family::{self, BaseWords};
 use assay_kernels::workload::Hit;
 
-use crate::device::{BuildInfo, DeviceInfo};
+use crate::device::{BuildInfo, DeviceInfo, cuda_version};
 use crate::host_facts;
 use crate::power::NvmlCard;
 use crate::select::Selected;
@@ -114,6 +114,7 @@ impl Book {
                 gpu.compute_capability.0, gpu.compute_capability.1
             )),
             sms: Some(gpu.multiprocessors),
+            driver: Some(format!("CUDA {}", cuda_version(gpu.driver_cuda))),
             memory_bytes: Some(gpu.memory_bytes),
             ..Gpu::default()
         });

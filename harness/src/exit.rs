@@ -91,6 +91,36 @@ pub fn code(error: &anyhow::Error) -> u8 {
 
 /// Print an error as one sentence and turn it into an exit code.
 pub fn report(error: &anyhow::Error) -> ExitCode {
-    eprintln!("assay: {error:#}");
+    eprintln!("assay: {}", sentence(error));
     ExitCode::from(code(error))
+}
+
+/// An error with its causes, of which those that it already tells are left out.
+fn sentence(error: &anyhow::Error) -> String {
+    let mut sentence = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !sentence.contains(&cause) {
+            sentence = format!("{sentence}: {cause}");
+        }
+    }
+    sentence
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cause_is_told_once() {
+        let cause = || anyhow::anyhow!("no such file");
+        let told = cause().context("x.toml cannot be read (no such file): give another");
+        assert_eq!(
+            sentence(&told),
+            "x.toml cannot be read (no such file): give another"
+        );
+        assert_eq!(
+            sentence(&cause().context("x.toml cannot be read")),
+            "x.toml cannot be read: no such file"
+        );
+    }
 }

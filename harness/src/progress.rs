@@ -63,11 +63,6 @@ impl Bar {
     pub fn advance(&self, steps: u64) {
         self.bar.inc(steps);
     }
-
-    /// So much is done in all.
-    pub fn at(&self, position: u64) {
-        self.bar.set_position(position);
-    }
 }
 
 impl Drop for Bar {

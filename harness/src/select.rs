@@ -92,7 +92,7 @@ impl Shelf {
                 names.push(name.to_owned());
             }
         }
-        names.sort_by(|a, b| natural_key(a).cmp(&natural_key(b)));
+        names.sort_by_key(|name| natural_key(name));
         Ok(names)
     }
 
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn variants_sort_as_people_count() {
         let mut names = ["v10", "v2", "v0", "v2-block128", "a"];
-        names.sort_by(|a, b| natural_key(a).cmp(&natural_key(b)));
+        names.sort_by_key(|name| natural_key(name));
         assert_eq!(names, ["a", "v0", "v2", "v2-block128", "v10"]);
     }
 

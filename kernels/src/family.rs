@@ -67,7 +67,7 @@ pub struct Difference {
 pub struct ValidationRow {
     /// Identity of the base, a key into [`Verdict::bases`].
     pub base: String,
-    /// The five words, in the order q9, m8, m9, m12 of the family's table.
+    /// The four words q9, m8, m9, m12 of the family's table.
     pub words: [u32; 4],
     /// The digest that the device's kernel formed.
     pub digest: [u8; 16],

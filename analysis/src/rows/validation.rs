@@ -3,7 +3,7 @@
 use crate::{Hex32, columns::table};
 
 table! {
-    /// MD5 candidates as the device computed them, for re-checking outside. Words are 8 hex digits.
+    /// MD5 candidates for re-checking outside: Q9 and digest as the device computed them, the message words as the host did. Words are 8 hex digits.
     pub struct ValidationRow in "validation.tsv" {
         /// The base (as in bases.csv).
         pub base: u64,

@@ -33,11 +33,29 @@ struct Document {
     trials: usize,
 }
 
+#[derive(Serialize)]
+struct Refusal {
+    schema: u32,
+    ok: bool,
+    error: String,
+}
+
 /// Run the command.
 ///
 /// # Errors
 /// When the folder is no record (exit code 2) or something in it is wrong (exit code 1).
 pub fn run(args: &CheckArgs, out: &mut dyn Write) -> anyhow::Result<()> {
+    let report = check(&args.dir);
+    if let (true, Err(error)) = (args.json, &report) {
+        print_json(
+            out,
+            &Refusal {
+                schema: 1,
+                ok: false,
+                error: error.to_string(),
+            },
+        )?;
+    }
     let CheckReport {
         status,
         files,
@@ -45,7 +63,7 @@ pub fn run(args: &CheckArgs, out: &mut dyn Write) -> anyhow::Result<()> {
         candidates,
         trials,
         ..
-    } = check(&args.dir)?;
+    } = report?;
     if args.json {
         print_json(
             out,

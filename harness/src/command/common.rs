@@ -98,7 +98,7 @@ pub fn duration(text: &str) -> Result<Duration, String> {
         _ => return Err(refusal()),
     };
     let seconds = number * unit;
-    if seconds >= 1e-3 && seconds <= 3_600_000.0 {
+    if (1e-3..=3_600_000.0).contains(&seconds) {
         Ok(Duration::from_secs_f64(seconds))
     } else {
         Err(refusal())

@@ -40,7 +40,7 @@ pub struct SassArgs {
     /// Architecture to compile for, such as sm_90; may be repeated [default: the card's, else sm_75 80 86 89 90 100 120]
     #[arg(long, value_name = "ARCH")]
     pub arch: Vec<Arch>,
-    /// Counters of a card, as scripts/sass-counters writes them: hold the account against them
+    /// Counters of a card, as scripts/sass-counters wrote them when it held the account against them: kept in the record
     #[arg(long, value_name = "FILE", requires = "out")]
     pub counters: Option<PathBuf>,
     /// Folder for a record with every opcode (and the counters)

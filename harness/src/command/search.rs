@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use assay_analysis::Status;
+use assay_kernels::family::families;
 use serde::Serialize;
 
 use super::common::{DeviceArgs, duration, print_json};
 use crate::book::Book;
 use crate::exit::{Outcome, Usage};
 use crate::progress::Progress;
-use crate::search::{SearchRequest, Tally, capability, line, search};
+use crate::search::{SearchRequest, Tally, capability, line, read_prefix, search};
 use crate::select::Shelf;
 
 /// Look for messages whose digest begins with zeros
@@ -31,14 +32,9 @@ pub struct SearchArgs {
     /// Stop after so long, such as 30s, 10m or 2h
     #[arg(long = "for", value_name = "TIME", value_parser = duration)]
     pub time: Option<Duration>,
-    /// The variant to search with [default: md5-q9/v5]
-    #[arg(
-        long,
-        value_name = "VARIANT",
-        default_value = "md5-q9/v5",
-        hide_default_value = true
-    )]
-    pub variant: String,
+    /// The variant to search with [default: the family's fastest proven one, md5-q9/v5]
+    #[arg(long, value_name = "VARIANT")]
+    pub variant: Option<String>,
     /// Where to run
     #[command(flatten)]
     pub device: DeviceArgs,
@@ -73,9 +69,17 @@ struct Document<'d> {
 /// # Errors
 /// When the request, the device or the record cannot be used, or the host does not confirm a hit.
 pub fn run(args: &SearchArgs, shelf: &Shelf, out: &mut dyn Write) -> anyhow::Result<Outcome> {
-    let selected = shelf.select(std::slice::from_ref(&args.variant))?;
+    let named = match &args.variant {
+        Some(variant) => variant.clone(),
+        None => families()
+            .iter()
+            .find(|family| family.search().is_some())
+            .map(|family| format!("{}/{}", family.name(), family.default_variant()))
+            .ok_or_else(|| Usage("no family can search".to_owned()))?,
+    };
+    let selected = shelf.select(std::slice::from_ref(&named))?;
     let [selected] = selected.as_slice() else {
-        return Err(Usage(format!("--variant {}: name one variant", args.variant)).into());
+        return Err(Usage(format!("--variant {named}: name one variant")).into());
     };
     let capability = capability(selected)?;
     if let Some(zeros) = args
@@ -94,6 +98,8 @@ pub fn run(args: &SearchArgs, shelf: &Shelf, out: &mut dyn Write) -> anyhow::Res
         seed: args.seed,
         prefix: args.prefix.clone(),
     };
+    // A prefix that does not fit leaves no record behind.
+    read_prefix(capability, &request)?;
     let device = args.device.open()?;
     let mut book = Book::open(args.out.clone(), "search", args.seed)?;
     let record = book.dir();

@@ -42,7 +42,7 @@ pub struct ValidateArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["whole_base", "overflow"])]
     pub vectors: Option<PathBuf>,
     /// Check instead that a hit buffer that is too small is rejected
-    #[arg(long, conflicts_with = "whole_base")]
+    #[arg(long, conflicts_with_all = ["whole_base", "out"])]
     pub overflow: bool,
     /// Seed of bases, places and planted candidates
     #[arg(long, default_value_t = 1)]
@@ -83,6 +83,14 @@ pub fn run(args: &ValidateArgs, shelf: &Shelf, out: &mut dyn Write) -> anyhow::R
         ),
         None => None,
     };
+    // A file that cannot be read leaves no record behind.
+    for one in &selected {
+        if let (Some(path), Some(text)) = (&args.vectors, &vectors) {
+            one.variant
+                .vector_checks(text)
+                .map_err(|error| Usage(format!("--vectors {}: {error}", path.display())))?;
+        }
+    }
     if args.overflow {
         return overflow(args, &selected, out);
     }

@@ -85,7 +85,9 @@ impl NvmlCard {
         let watts = |milliwatts: Result<u32, NvmlError>| milliwatts.ok().map(|value| f64::from(value) / 1e3);
         let device = &self.device;
         let range = device.power_management_limit_constraints().ok();
-        gpu.driver.clone_from(&self.driver);
+        if self.driver.is_some() {
+            gpu.driver.clone_from(&self.driver);
+        }
         gpu.power_limit_w = watts(
             device
                 .enforced_power_limit()

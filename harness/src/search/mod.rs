@@ -3,5 +3,5 @@
 mod run;
 mod tally;
 
-pub use run::{SearchRequest, capability, line, search};
+pub use run::{SearchRequest, capability, line, read_prefix, search};
 pub use tally::Tally;

@@ -101,7 +101,11 @@ pub fn search(
     Ok((tally, outcome))
 }
 
-fn read_prefix(capability: &dyn Search, request: &SearchRequest) -> anyhow::Result<Arc<[u8]>> {
+/// The text in front of the message.
+///
+/// # Errors
+/// When the file cannot be read or does not fit the family's blocks.
+pub fn read_prefix(capability: &dyn Search, request: &SearchRequest) -> anyhow::Result<Arc<[u8]>> {
     let Some(path) = &request.prefix else {
         return Ok(Arc::from([]));
     };
@@ -129,10 +133,11 @@ pub fn line(tally: &Tally, zeros_tested: u32) -> String {
             )
         });
     format!(
-        "{:.3} G/s, {:.3e} candidates, {} hits ({:.1} expected), {best}{next}",
+        "{:.3} G/s, {:.3e} candidates, {} hit{} ({:.1} expected), {best}{next}",
         tally.rate_units_per_s / 1e9,
         tally.candidates as f64,
         tally.hits,
+        if tally.hits == 1 { "" } else { "s" },
         tally.hits_expected
     )
 }

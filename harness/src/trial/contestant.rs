@@ -45,7 +45,7 @@ pub struct Timed {
 pub fn batch_units(kind: DeviceKind) -> u64 {
     match kind {
         DeviceKind::Cuda => 1 << 32,
-        DeviceKind::Cpu => 1 << 25,
+        DeviceKind::Cpu => 1 << 24,
         DeviceKind::Emulated => 1 << 21,
     }
 }

@@ -4,5 +4,8 @@ mod agree;
 mod report;
 mod run;
 
+#[cfg(test)]
+mod mutation_tests;
+
 pub use report::{Document, table};
 pub use run::{overflow_is_rejected, validate};

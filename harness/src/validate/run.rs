@@ -66,7 +66,11 @@ pub fn validate(
             bar.say(&format!("{} {}", one.label(), check.name()));
             let mut session = device.open(&check.setup())?;
             book.note_variant(one, session.build(), device.info());
-            let (verdict, fault) = run_check(session.as_mut(), check.as_mut())?;
+            let going_on = || !interrupt::asked();
+            let Some((verdict, fault)) = run_check(session.as_mut(), check.as_mut(), going_on)? else {
+                validation.interrupted = true;
+                break;
+            };
             book.keep_candidates(&verdict.bases, &verdict.rows)?;
             agreements.extend(verdict.agreements.iter().map(|set| (one.label(), set.clone())));
             row.add(&check.name(), &verdict, fault.as_ref(), &one.family.layers());
@@ -88,18 +92,21 @@ pub fn validate(
     Ok(validation)
 }
 
-/// Run one check to its end. A fault that the host found is a part of the outcome.
+/// Run one check to its end, or `None` when it must not go on before. A fault that the host found is a part of the
+/// outcome.
 fn run_check(
     session: &mut dyn crate::device::Session,
     check: &mut dyn Check,
-) -> anyhow::Result<(Verdict, Option<Fault>)> {
+    going_on: impl Fn() -> bool,
+) -> anyhow::Result<Option<(Verdict, Option<Fault>)>> {
     let mut next = 0;
     let mut flow = Flow::new(session, check, &mut next);
     loop {
-        match flow.next(true) {
+        let more = going_on();
+        match flow.next(more) {
             Ok(Some(_)) => {}
-            Ok(None) => return Ok((check.finish(), None)),
-            Err(FlowError::Fault(fault)) => return Ok((check.finish(), Some(fault))),
+            Ok(None) => return Ok(more.then(|| (check.finish(), None))),
+            Err(FlowError::Fault(fault)) => return Ok(Some((check.finish(), Some(fault)))),
             Err(FlowError::Device(error)) => return Err(error.into()),
         }
     }
@@ -131,12 +138,15 @@ pub fn overflow_is_rejected(
     for one in selected {
         let mut check = one.variant.overflow_check(plan);
         let mut session = device.open(&check.setup())?;
-        let (_, fault) = run_check(session.as_mut(), check.as_mut())?;
-        let rejected = matches!(fault, Some(Fault::Overflow { .. }));
-        let message = fault.map_or_else(
-            || "the short list was accepted".to_owned(),
-            |fault| fault.to_string(),
-        );
+        let Some((verdict, fault)) = run_check(session.as_mut(), check.as_mut(), || true)? else {
+            break;
+        };
+        let rejected = verdict.ok() && matches!(fault, Some(Fault::Overflow { .. }));
+        let message = match (verdict.first, fault) {
+            (Some(first), _) => format!("{} where there are {}", first.got, first.expected),
+            (None, Some(fault)) => fault.to_string(),
+            (None, None) => "the short list was accepted".to_owned(),
+        };
         outcomes.push((one.label(), rejected, message));
     }
     Ok(outcomes)

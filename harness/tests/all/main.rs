@@ -1,4 +1,8 @@
 //! Tests of the program as a user runs it.
 
+mod bad_input;
+mod commands;
 mod cuda_driver;
+mod interrupt;
+mod program;
 mod sass_tables;

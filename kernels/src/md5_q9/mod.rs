@@ -15,8 +15,20 @@ mod print;
 mod production;
 mod run;
 mod source;
+mod taint;
 mod variant;
 mod workload;
+
+#[cfg(test)]
+mod execute;
+#[cfg(test)]
+mod instruction_set_tests;
+#[cfg(test)]
+mod mutation_tests;
+#[cfg(test)]
+mod production_tests;
+#[cfg(test)]
+mod vector_tests;
 
 pub use count::{Count, count};
 pub use family::Md5Q9;

@@ -115,7 +115,7 @@ pub const MAX_INTERLEAVE: u32 = 8;
 /// Largest `launch.inner`.
 pub const MAX_INNER: u32 = 65_536;
 /// Numbers of states for which native kernels are compiled.
-pub const CPU_STATES: [u32; 3] = [1, 2, 3];
+pub const CPU_STATES: [u32; 2] = [1, 2];
 
 impl Adds {
     /// Whether an addition with this role is placed on the FMA pipe, and with which 1.
@@ -167,7 +167,10 @@ impl VariantFile {
                 + 1;
             VariantError::Syntax {
                 line,
-                what: error.message().replace('\n', " "),
+                what: error
+                    .message()
+                    .replace('\n', " ")
+                    .replace("unknown variant", "unknown value"),
             }
         })?;
         file.check()?;
@@ -202,7 +205,7 @@ impl VariantFile {
         {
             return Err(VariantError::Value {
                 key: "cpu.states",
-                what: format!("{states} is not one of 1, 2, 3"),
+                what: format!("{states} is not 1 or 2"),
             });
         }
         let adds = &self.options.adds;

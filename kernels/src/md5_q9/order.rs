@@ -21,7 +21,7 @@ pub const LEFT_OUT: u32 = 1;
 
 /// `y0` of the orbit in a slot, `None` for the 241 empty slots.
 pub fn orbit(slot: u32) -> Option<u32> {
-    let y0 = (slot % ORBIT_ROW) << 12 | slot / ORBIT_ROW;
+    let y0 = ((slot % ORBIT_ROW) << 12) | (slot / ORBIT_ROW);
     (slot / ORBIT_ROW < 4096 && y0 < ORBIT_STEP).then_some(y0)
 }
 
@@ -104,6 +104,7 @@ impl Walk {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn the_orbits_of_a_base_hold_all_candidates_but_one() {
@@ -120,6 +121,27 @@ mod tests {
                 let (slot, place) = walk.find(q9).unwrap();
                 assert!(slot < walk.slots());
                 assert_eq!(walk.slot(slot).nth(place as usize), Some(q9), "{walk:?} {q9:08x}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_slot_and_a_place_in_it_are_found_again_from_the_candidate(slot in 0..Walk::Orbit.slots()) {
+            for walk in [Walk::Tunnel, Walk::Orbit] {
+                for (place, q9) in walk.slot(slot).enumerate() {
+                    prop_assert_eq!(walk.find(q9), Some((slot, place as u32)));
+                }
+            }
+        }
+
+        #[test]
+        fn every_candidate_is_in_the_slot_that_is_found_for_it(q9 in any::<u32>()) {
+            for walk in [Walk::Tunnel, Walk::Orbit] {
+                match walk.find(q9) {
+                    Some((slot, place)) => prop_assert_eq!(walk.slot(slot).nth(place as usize), Some(q9)),
+                    None => prop_assert_eq!((walk, q9), (Walk::Orbit, LEFT_OUT)),
+                }
             }
         }
     }
@@ -141,7 +163,7 @@ mod tests {
 
     #[test]
     fn members_share_two_values_of_m9_and_k_star_depends_on_the_low_bits_alone() {
-        for y0 in [0, 0xfff, 0x1000, 0x0f0f_0f0e, 0x0123_4567, 0x0f0f_0000] {
+        for y0 in [0u32, 0xfff, 0x1000, 0x0f0f_0f0e, 0x0123_4567, 0x0f0f_0000] {
             let shared = y0.rotate_right(12).wrapping_add(y0);
             let last = last_of_first_group(y0);
             assert_eq!(last, ((y0 & 0xfff) << 20) / ORBIT_STEP);

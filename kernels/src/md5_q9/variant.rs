@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use super::base::{Base, Prefix, Shape};
-use super::check::{AgreementCheck, OverflowCheck, PlantedCheck, TraceCheck, VectorFile};
+use super::check::{AgreementCheck, ORDER_LAYER, OverflowCheck, PlantedCheck, TraceCheck, VectorFile};
 use super::count::count;
+use super::machine::Layer;
 use super::mutate::Mutation;
 use super::options::{VariantFile, Walk, WordAdds};
 use super::order::{MEMBERS, ORBIT_STEP, last_of_first_group, orbit_slot};
 use super::production::{ProductionWorkload, natural_shape};
 use super::run::best_states;
+use super::taint::first_layer;
 use super::workload::{Kernel, Test};
 use crate::family::{Check, DeviceKind, Production, ValidationPlan, Variant, VariantError, VectorError};
 use crate::loops::{LoopLevel, LoopPlan, Trips, UnitMark};
@@ -48,6 +50,20 @@ impl Md5Variant {
             mutation: Some(mutation),
             ..self.clone()
         }
+    }
+
+    /// The layer that a check of the printed text must name for [`Md5Variant::broken`], by the flow of data alone;
+    /// `None` when the mutation changes nothing.
+    pub fn first_broken_layer(&self, mutation: Mutation) -> Option<String> {
+        if mutation == Mutation::OrbitStep {
+            return (self.walk() == Walk::Orbit).then(|| ORDER_LAYER.to_owned());
+        }
+        let options = &self.file.options;
+        [1, options.interleave as usize]
+            .into_iter()
+            .filter_map(|states| first_layer(options, states, mutation))
+            .min_by_key(|layer| layer.index())
+            .map(Layer::name)
     }
 
     /// The order in which it visits candidates.

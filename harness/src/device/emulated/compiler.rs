@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -124,7 +125,10 @@ impl Compiler {
         directory: &Path,
         arguments: impl IntoIterator<Item = &'a str>,
     ) -> Result<Output, DeviceError> {
+        // In a process group of its own: Ctrl-C on a terminal asks this program for an orderly end, and must not end the
+        // compiler, which would look like text that does not compile.
         Command::new(&self.program)
+            .process_group(0)
             .args(&self.arguments)
             .args(arguments)
             .args(source.defines.iter().map(|define| format!("-D{define}")))

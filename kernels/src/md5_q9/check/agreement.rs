@@ -80,7 +80,7 @@ impl AgreementCheck {
             Scope::Whole => {
                 let step = WHOLE_BATCH / u64::from(walk.slot_candidates());
                 (0..walk.slots().div_ceil(step))
-                    .map(|i| vec![i * step..((i + 1) * step).min(walk.slots())])
+                    .map(|i| std::iter::once(i * step..((i + 1) * step).min(walk.slots())).collect())
                     .collect()
             }
         };

@@ -31,8 +31,11 @@ impl TraceCheck {
         }
     }
 
+    /// Words of the rows of `slots` slots, and of as many more as a block of threads could run past the end: they must
+    /// stay as they are.
     fn words(&self, slots: u64) -> usize {
-        ROW * (slots * u64::from(self.kernel.walk().slot_candidates())) as usize
+        let guard = u64::from(self.kernel.file.launch.block * INNER);
+        ROW * ((slots + guard) * u64::from(self.kernel.walk().slot_candidates())) as usize
     }
 }
 

@@ -48,7 +48,7 @@ struct Case {
 }
 
 fn word(text: &str, what: &str) -> Result<u32, VectorError> {
-    if text.len() != 8 {
+    if text.len() != 8 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Err(VectorError(format!("{what}: `{text}` is not eight hex digits")));
     }
     u32::from_str_radix(text, 16)
@@ -61,7 +61,14 @@ impl VectorFile {
     /// # Errors
     /// When it is not JSON of the expected shape.
     pub fn parse(text: &str) -> Result<VectorFile, VectorError> {
-        serde_json::from_str(text).map_err(|error| VectorError(format!("not an md5-q9 vector file: {error}")))
+        let file: VectorFile = serde_json::from_str(text)
+            .map_err(|error| VectorError(format!("not an md5-q9 vector file: {error}")))?;
+        if file.bases.iter().all(|base| base.candidates.is_empty()) {
+            return Err(VectorError(
+                "not one case: bases[].candidates is empty".to_owned(),
+            ));
+        }
+        Ok(file)
     }
 
     /// A check for each base.

@@ -2,6 +2,30 @@
 
 use super::lanes::{Lanes, MAX_LANES};
 
+/// An array of four, element by element and without a closure, which would not always be inlined.
+macro_rules! each {
+    ($i:ident => $element:expr) => {
+        [
+            {
+                let $i = 0usize;
+                $element
+            },
+            {
+                let $i = 1usize;
+                $element
+            },
+            {
+                let $i = 2usize;
+                $element
+            },
+            {
+                let $i = 3usize;
+                $element
+            },
+        ]
+    };
+}
+
 /// Four words in an array.
 pub struct Plain;
 
@@ -28,32 +52,33 @@ impl Lanes for Plain {
 
     #[inline(always)]
     fn add(a: [u32; 4], b: [u32; 4]) -> [u32; 4] {
-        std::array::from_fn(|i| a[i].wrapping_add(b[i]))
+        each!(i => a[i].wrapping_add(b[i]))
     }
 
     #[inline(always)]
     fn sub(a: [u32; 4], b: [u32; 4]) -> [u32; 4] {
-        std::array::from_fn(|i| a[i].wrapping_sub(b[i]))
+        each!(i => a[i].wrapping_sub(b[i]))
     }
 
     #[inline(always)]
     fn rotl<const N: u32>(a: [u32; 4]) -> [u32; 4] {
-        a.map(|word| word.rotate_left(N))
+        each!(i => a[i].rotate_left(N))
     }
 
     #[inline(always)]
     fn logic<const LUT: u8>(a: [u32; 4], b: [u32; 4], c: [u32; 4]) -> [u32; 4] {
-        std::array::from_fn(|i| match LUT {
-            0xca => c[i] ^ (a[i] & (b[i] ^ c[i])),
-            0xe4 => b[i] ^ (c[i] & (a[i] ^ b[i])),
-            0x96 => a[i] ^ b[i] ^ c[i],
+        match LUT {
+            0xca => each!(i => c[i] ^ (a[i] & (b[i] ^ c[i]))),
+            0xe4 => each!(i => b[i] ^ (c[i] & (a[i] ^ b[i]))),
+            0x96 => each!(i => a[i] ^ b[i] ^ c[i]),
             // 0x39, the last of MD5's four
-            _ => b[i] ^ (a[i] | !c[i]),
-        })
+            _ => each!(i => b[i] ^ (a[i] | !c[i])),
+        }
     }
 
     #[inline(always)]
     fn equal(a: [u32; 4], b: [u32; 4]) -> u32 {
-        (0..4).fold(0, |mask, i| mask | u32::from(a[i] == b[i]) << i)
+        let [e0, e1, e2, e3] = each!(i => u32::from(a[i] == b[i]));
+        e0 | e1 << 1 | e2 << 2 | e3 << 3
     }
 }

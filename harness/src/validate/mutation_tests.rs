@@ -1,0 +1,344 @@
+//! Broken CUDA text on the emulated device: `validate` must find it and name the right layer.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use assay_kernels::family::{
+    Check, DeviceKind, PrefixError, Production, ValidationPlan, Variant, VectorError, Verdict, family,
+};
+use assay_kernels::loops::LoopPlan;
+use assay_kernels::md5_q9::{Md5Variant, Mutation, Phase};
+use assay_kernels::native::Isa;
+use assay_kernels::workload::{Batch, Collected, Fault, Outputs, Setup, Source, Workload};
+
+use super::report::ResultRow;
+use super::run::{Validation, overflow_is_rejected, validate};
+use crate::book::Book;
+use crate::device::Emulated;
+use crate::progress::Progress;
+use crate::select::Selected;
+
+const PLAN: ValidationPlan = ValidationPlan {
+    seed: 20_261_130,
+    device: DeviceKind::Emulated,
+    whole_base: false,
+};
+
+/// A variant of which only the checks whose name contains `kind` are run, with one place of its text changed.
+struct Doctored {
+    variant: Md5Variant,
+    kind: &'static str,
+    change: Option<(&'static str, &'static str)>,
+}
+
+/// A check whose text is changed.
+struct DoctoredCheck {
+    check: Box<dyn Check>,
+    change: Option<(&'static str, &'static str)>,
+}
+
+impl Doctored {
+    fn check(&self, check: Box<dyn Check>) -> Box<dyn Check> {
+        Box::new(DoctoredCheck {
+            check,
+            change: self.change,
+        })
+    }
+}
+
+impl Workload for DoctoredCheck {
+    fn setup(&self) -> Setup {
+        let mut setup = self.check.setup();
+        if let Some((from, to)) = self.change {
+            let places = setup.source.text.matches(from).count();
+            assert_eq!(places, 1, "`{from}` is in the text {places} times");
+            setup.source.text = setup.source.text.replace(from, to);
+        }
+        setup
+    }
+
+    fn batch(&mut self, index: u64) -> Option<Batch> {
+        self.check.batch(index)
+    }
+
+    fn collect(&mut self, index: u64, outputs: Outputs) -> Result<Collected, Fault> {
+        self.check.collect(index, outputs)
+    }
+}
+
+impl Check for DoctoredCheck {
+    fn name(&self) -> String {
+        self.check.name()
+    }
+
+    fn finish(&mut self) -> Verdict {
+        self.check.finish()
+    }
+}
+
+impl Variant for Doctored {
+    fn name(&self) -> &str {
+        self.variant.name()
+    }
+
+    fn summary(&self) -> &str {
+        self.variant.summary()
+    }
+
+    fn options(&self) -> Vec<(&'static str, String)> {
+        self.variant.options()
+    }
+
+    fn not_applicable(&self, device: DeviceKind) -> Vec<&'static str> {
+        self.variant.not_applicable(device)
+    }
+
+    fn checks(&self, plan: &ValidationPlan) -> Vec<Box<dyn Check>> {
+        let checks = self.variant.checks(plan).into_iter();
+        let checks = checks.filter(|check| check.name().contains(self.kind));
+        checks.take(1).map(|check| self.check(check)).collect()
+    }
+
+    fn vector_checks(&self, text: &str) -> Result<Vec<Box<dyn Check>>, VectorError> {
+        self.variant.vector_checks(text)
+    }
+
+    fn overflow_check(&self, plan: &ValidationPlan) -> Box<dyn Check> {
+        self.check(self.variant.overflow_check(plan))
+    }
+
+    fn production(&self, request: &Production) -> Result<Box<dyn Workload>, PrefixError> {
+        self.variant.production(request)
+    }
+
+    fn source(&self) -> Source {
+        self.variant.source()
+    }
+
+    fn loops(&self) -> LoopPlan {
+        self.variant.loops()
+    }
+
+    fn native_states(&self, isa: Isa) -> Option<u32> {
+        self.variant.native_states(isa)
+    }
+}
+
+fn variant(name: &str) -> Md5Variant {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../variants/md5-q9/{name}.toml"));
+    Md5Variant::parse(name, &std::fs::read_to_string(file).unwrap()).unwrap()
+}
+
+fn selected(
+    variant: Md5Variant,
+    kind: &'static str,
+    change: Option<(&'static str, &'static str)>,
+) -> Selected {
+    Selected {
+        family: family("md5-q9").unwrap(),
+        variant: Arc::new(Doctored {
+            variant,
+            kind,
+            change,
+        }),
+    }
+}
+
+fn emulated() -> Emulated {
+    Emulated::new().expect("the tests need a C++ compiler")
+}
+
+/// What `validate` says of one variant.
+fn validated(selected: Selected) -> ResultRow {
+    let folder = tempfile::tempdir().unwrap();
+    let mut book = Book::open(Some(folder.path().join("record")), "validate", PLAN.seed).unwrap();
+    let Validation { mut results, .. } =
+        validate(&[selected], &emulated(), &PLAN, None, &mut book, &Progress::new()).unwrap();
+    let row = results.remove(0);
+    assert_eq!(row.checks.len(), 1, "{:?}", row.checks);
+    assert_eq!(row.ok, row.first_bad_layer.is_none(), "{row:?}");
+    row
+}
+
+/// Breaks the printed text and reads which layer the first trace check names.
+fn printed(name: &str, mutations: &[Mutation]) {
+    let variant = variant(name);
+    let mut layers = BTreeSet::new();
+    for &mutation in mutations {
+        let expected = variant.first_broken_layer(mutation);
+        let row = validated(selected(variant.broken(mutation), "trace", None));
+        assert!(!row.ok, "{name} {mutation:?} is not caught");
+        assert_eq!(
+            row.first_bad_layer, expected,
+            "{name} {mutation:?}: {}",
+            row.message
+        );
+        layers.insert(expected);
+    }
+    assert!(
+        layers.len() > mutations.len() / 2,
+        "{name}: the mutants lie close together"
+    );
+}
+
+fn candidates(places: &[usize]) -> Vec<Mutation> {
+    places
+        .iter()
+        .map(|&n| Mutation::Operation(Phase::Candidate, n))
+        .collect()
+}
+
+#[test]
+fn broken_operations_of_the_printed_interleaved_tunnel_are_caught_at_their_step() {
+    // The later ones exist only where two candidates are interleaved.
+    printed("v4", &candidates(&[1, 9, 40, 117, 260, 390]));
+}
+
+#[test]
+fn broken_operations_of_the_printed_plain_tunnel_are_caught_at_their_step() {
+    printed("v0", &candidates(&[12, 130, 236]));
+}
+
+#[test]
+fn broken_operations_of_the_printed_orbit_are_caught_at_their_step() {
+    let mut mutations = candidates(&[0, 31, 150]);
+    mutations.push(Mutation::Operation(Phase::Group, 5));
+    mutations.push(Mutation::Operation(Phase::Group, 20));
+    mutations.push(Mutation::OrbitStep);
+    printed("v5", &mutations);
+}
+
+#[test]
+fn unbroken_text_passes_the_same_checks() {
+    for (name, kind) in [("v4", "trace"), ("v4", "planted"), ("v5", "trace")] {
+        let row = validated(selected(variant(name), kind, None));
+        assert!(row.ok && row.checked > 1000, "{name} {kind}: {}", row.message);
+    }
+    let outcome = overflow_is_rejected(&[selected(variant("v4"), "", None)], &emulated(), &PLAN).unwrap();
+    assert!(outcome[0].1, "{outcome:?}");
+}
+
+/// Changes the hand-written text around the printed functions.
+fn caught(name: &str, kind: &'static str, layer: &str, from: &'static str, to: &'static str) {
+    let row = validated(selected(variant(name), kind, Some((from, to))));
+    assert!(
+        !row.ok,
+        "{name}: `{to}` for `{from}` is not caught by the {kind} check"
+    );
+    assert_eq!(
+        row.first_bad_layer.as_deref(),
+        Some(layer),
+        "{name}, `{to}`: {}",
+        row.message
+    );
+}
+
+#[test]
+fn an_interleaved_loop_that_drops_its_tail_is_caught() {
+    caught(
+        "v4",
+        "trace",
+        "q9",
+        "for (; left > 0; --left)",
+        "for (; left > 1; --left)",
+    );
+    caught(
+        "v4",
+        "planted",
+        "hit",
+        "for (; left > 0; --left)",
+        "for (; left > 1; --left)",
+    );
+}
+
+#[test]
+fn a_block_that_starts_in_the_wrong_place_is_caught() {
+    caught("v4", "trace", "q9", "blockIdx.x * blockDim.x", "blockIdx.x * 32");
+    caught(
+        "v4",
+        "planted",
+        "hit",
+        "blockIdx.x * blockDim.x",
+        "blockIdx.x * 32",
+    );
+}
+
+#[test]
+fn a_thread_that_runs_past_the_end_is_caught() {
+    caught(
+        "v4",
+        "trace",
+        "q9",
+        "slots - begin < inner ? (u32)(slots - begin) : inner",
+        "inner",
+    );
+    caught(
+        "v5",
+        "trace",
+        "q9",
+        "slots - begin < inner ? (u32)(slots - begin) : inner",
+        "inner",
+    );
+    caught("v4", "trace", "q9", "if (begin >= slots) return;", "");
+}
+
+#[test]
+fn an_interleaved_loop_that_advances_by_one_is_caught() {
+    caught("v4", "trace", "q9", "q9 += INTERLEAVE;", "q9 += 1;");
+}
+
+#[test]
+fn an_orbit_whose_second_group_keeps_the_first_groups_m9_is_caught() {
+    caught("v5", "trace", "m9", "r0 + y0 - g", "r0 + y0");
+    caught("v5", "planted", "hit", "r0 + y0 - g", "r0 + y0");
+}
+
+#[test]
+fn an_orbit_in_the_empty_slot_of_a_short_row_is_caught() {
+    caught("v5", "trace", "q9", "if (y0 >= ORBITS) continue;", "");
+}
+
+#[test]
+fn groups_that_part_in_the_wrong_place_are_caught() {
+    caught("v5", "trace", "q9", "g == 0 ? last + 1", "g == 0 ? last");
+}
+
+#[test]
+fn a_record_with_its_words_in_the_wrong_order_is_caught() {
+    caught("v4", "planted", "hit", "record[2] = b;", "record[2] = c;");
+    caught("v4", "planted", "hit", "record[0] = q9;", "record[0] = q9 + 1u;");
+}
+
+#[test]
+fn hits_that_are_not_counted_are_caught() {
+    caught(
+        "v4",
+        "planted",
+        "hit",
+        "#define PASSES(q61) ((q61) == run.target)",
+        "#define PASSES(q61) ((q61) == run.target + 1u)",
+    );
+    caught(
+        "v4",
+        "hit set",
+        "hit",
+        "(32 - ASSAY_TEST_BITS)",
+        "(31 - ASSAY_TEST_BITS)",
+    );
+}
+
+#[test]
+fn a_hit_buffer_off_by_one_either_way_is_caught_by_the_overflow_check() {
+    for to in [
+        "if (place <= run.capacity) {",
+        "if (place + 1u < run.capacity) {",
+        "if (place != 0u && place < run.capacity) {",
+    ] {
+        let one = selected(variant("v4"), "", Some(("if (place < run.capacity) {", to)));
+        let outcome = overflow_is_rejected(&[one], &emulated(), &PLAN).unwrap();
+        let (_, rejected, message) = &outcome[0];
+        assert!(!rejected, "`{to}` is not caught: {message}");
+        assert!(message.contains("hit"), "`{to}`: {message}");
+    }
+}
