@@ -19,6 +19,19 @@ use crate::power::NvmlCard;
 use crate::select::Selected;
 use crate::zeros;
 
+/// A folder in `runs/` that does not exist yet: two commands may begin in the same second.
+fn unused(name: &str) -> PathBuf {
+    let runs = PathBuf::from("runs");
+    let mut dir = runs.join(name);
+    for n in 2.. {
+        if !dir.exists() {
+            break;
+        }
+        dir = runs.join(format!("{name}-{n}"));
+    }
+    dir
+}
+
 /// The open record of a command.
 pub struct Book {
     writer: RecordWriter,
@@ -37,7 +50,7 @@ impl Book {
     /// When the folder holds something, or cannot be written.
     pub fn open(out: Option<PathBuf>, command: &str, seed: u64) -> anyhow::Result<Book> {
         let now = SystemTime::now();
-        let dir = out.unwrap_or_else(|| PathBuf::from("runs").join(format!("{}-{command}", utc_stamp(now))));
+        let dir = out.unwrap_or_else(|| unused(&format!("{}-{command}", utc_stamp(now))));
         let manifest = Manifest {
             command: std::env::args().collect(),
             seed,

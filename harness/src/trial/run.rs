@@ -123,7 +123,10 @@ pub fn trials(
         .collect::<Result<Vec<_>, _>>()?;
     write(&rows, &instruments, book)?;
     let summary = summarise(&rows, &baseline_labels)?;
-    book.writer().write_table(&summary.rows)?;
+    // Interrupted before the first trial was finished, there is nothing to sum up.
+    if !rows.is_empty() {
+        book.writer().write_table(&summary.rows)?;
+    }
     Ok(Trials {
         summary,
         interrupted: interrupt::asked(),

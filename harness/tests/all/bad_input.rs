@@ -58,7 +58,7 @@ fn numbers_out_of_range_are_answered_with_the_range() {
         (["search", "--for", "soon"], ["--for", "30s"]),
         (["search", "--zeros", "33"], ["--zeros 33", "1 to 32"]),
         (["search", "--zeros", "0"], ["--zeros 0", "1 to 32"]),
-        (["search", "--zeros", "-1"], ["-1", "--zeros"]),
+        (["search", "--zeros", "1.5"], ["1.5", "--zeros"]),
         (["search", "--seed", "x"], ["--seed", "x"]),
         (["trial", "--rounds", "0"], ["--rounds", "1..=1000"]),
         (["run", "--seconds", "0"], ["--seconds", "above zero"]),
@@ -98,7 +98,7 @@ const VARIANT: &str = include_str!("../../../variants/md5-q9/v3.toml");
 #[test]
 fn a_malformed_variant_is_refused_with_its_file_and_key() {
     for (from, to, words) in [
-        ("[launch]", "[launch", ["line 9", "launch"].as_slice()),
+        ("[launch]", "[launch", ["line 9", "`]`"].as_slice()),
         (
             "interleave",
             "interlaeve",

@@ -121,6 +121,28 @@ fn validate_on_the_cpu_has_the_documented_fields_and_a_record_that_checks() {
 }
 
 #[test]
+fn commands_that_begin_in_the_same_second_have_records_of_their_own() {
+    let place = Place::new();
+    let vectors = vectors();
+    let arguments = [
+        "validate",
+        "md5-q9/v0",
+        "--vectors",
+        &vectors,
+        "--device",
+        "cpu",
+        "--json",
+    ];
+    let records: std::collections::BTreeSet<String> = (0..8)
+        .map(|_| place.json(0, &arguments)["record"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(records.len(), 8);
+    for record in records {
+        assert_eq!(place.assay(&["check", &record]).code, 0, "{record}");
+    }
+}
+
+#[test]
 fn the_vector_file_is_covered_by_the_tunnels_and_in_part_by_the_orbit() {
     let place = Place::new();
     let file: Value = serde_json::from_str(&std::fs::read_to_string(vectors()).unwrap()).unwrap();

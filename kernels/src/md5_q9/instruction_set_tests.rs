@@ -22,7 +22,6 @@ fn sets() -> Vec<(Isa, u32)> {
         (Isa::Avx2, 2),
         (Isa::Avx512, 1),
         (Isa::Avx512, 2),
-        (Isa::Avx512, 3),
     ];
     all.into_iter()
         .filter(|(isa, states)| {

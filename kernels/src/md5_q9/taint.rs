@@ -111,6 +111,7 @@ fn taint(options: &Options, states: usize, broken: Mutation) -> (Taint, [usize; 
     (m, [in_group, in_candidates])
 }
 
+#[cfg(test)]
 /// How many operations and inputs `phase` has with `states` candidates step by step together.
 #[cfg(test)]
 pub fn operations(options: &Options, states: usize, phase: Phase) -> usize {
