@@ -101,7 +101,7 @@ pub(super) fn steps(low: f64, high: f64) -> Vec<f64> {
     } else {
         (low.abs() / 20.0).max(1.0)
     };
-    let rough = span / 4.0;
+    let rough = span / 5.0;
     let power = 10f64.powf(rough.log10().floor());
     let step = [1.0, 2.0, 2.5, 5.0, 10.0]
         .into_iter()
@@ -133,7 +133,10 @@ mod tests {
     #[test]
     fn ticks_are_round_and_cover_the_values() {
         assert_eq!(ticks(184.3), [0.0, 50.0, 100.0, 150.0, 200.0]);
-        assert_eq!(steps(1935.0, 1980.0), [1920.0, 1940.0, 1960.0, 1980.0]);
+        assert_eq!(
+            steps(1935.0, 1980.0),
+            [1930.0, 1940.0, 1950.0, 1960.0, 1970.0, 1980.0]
+        );
         for (low, high) in [(0.0, 0.0), (50.0, 50.0), (-3.0, 2.0), (0.0, 1e-9), (1e11, 2e11)] {
             let steps = steps(low, high);
             assert!(steps.len() >= 2 && steps.len() < 12, "{low} {high}: {steps:?}");
