@@ -9,11 +9,14 @@
 
 mod check;
 mod columns;
+mod compare;
 mod energy;
+mod environment;
 mod fault;
 mod hex;
 mod manifest;
 mod record;
+mod report;
 mod rfc1321;
 pub mod rows;
 pub mod stats;
@@ -25,6 +28,7 @@ mod utc;
 
 pub use check::{CheckError, CheckReport, check};
 pub use columns::{Column, Row};
+pub use compare::{Agreement, Comparison, compare};
 pub use energy::{EDGES_MIN_S, Finding, GAP_FLAGGED, LEAD_S, PowerLog, SILENCE_MAX_S, TrialPower};
 pub use fault::Fault;
 pub use hex::{Hex32, HexError, decode_hex, encode_hex};
@@ -32,6 +36,7 @@ pub use manifest::{
     Build, Device, FileEntry, Gpu, Host, Manifest, PowerPlan, SCHEMA, Status, TrialPlan, VariantEntry,
 };
 pub use record::{MANIFEST, Record, RecordError, RecordWriter};
+pub use report::{REPORT_FILES, Report, ReportError};
 pub use summary::{InvalidTrial, Summary, family, is_control, summarise};
 pub use table::{Align, Table, TableColumn, summary_table};
 pub use tables::{decode_rows, encode_rows};

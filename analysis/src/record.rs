@@ -10,7 +10,8 @@ use std::{
 use sha2::{Digest, Sha256};
 
 use crate::{
-    Fault, FileEntry, Manifest, Row, SCHEMA, Status, decode_rows, encode_hex, encode_rows, utc_rfc3339,
+    Fault, FileEntry, Manifest, REPORT_FILES, Report, ReportError, Row, SCHEMA, Status, decode_rows,
+    encode_hex, encode_rows, utc_rfc3339,
 };
 
 /// The manifest's file name.
@@ -160,6 +161,22 @@ impl RecordWriter {
             return Err(RecordError::Name { name: name.into() });
         }
         self.replace(name, content.as_ref())
+    }
+
+    /// Writes the report of what the record holds, with the status that it will be closed with.
+    pub fn write_report(&self, status: Status) -> Result<(), ReportError> {
+        let record = Record {
+            dir: self.dir.clone(),
+            manifest: Manifest {
+                status,
+                ..self.manifest.clone()
+            },
+        };
+        let report = Report::of(&record)?;
+        for (name, content) in REPORT_FILES.iter().zip([report.markdown, report.html]) {
+            self.write_file(name, content)?;
+        }
+        Ok(())
     }
 
     /// Closes the record: hashes every other file in the folder and writes the manifest with the final status.

@@ -247,12 +247,13 @@ fn notes(summary: &Summary) -> Vec<String> {
     notes
 }
 
-fn giga(value: Option<f64>) -> Option<f64> {
+/// A value in thousands of millions.
+pub(crate) fn giga(value: Option<f64>) -> Option<f64> {
     value.map(|value| value / 1e9)
 }
 
 /// A mean with half its interval, to the same number of decimals.
-fn plus_minus(mean: Option<f64>, lo: Option<f64>, hi: Option<f64>) -> String {
+pub(crate) fn plus_minus(mean: Option<f64>, lo: Option<f64>, hi: Option<f64>) -> String {
     let Some(mean) = mean else { return "-".into() };
     // Five digits: trials seldom agree to better than 0.01 %.
     let decimals = if mean == 0.0 {

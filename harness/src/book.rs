@@ -325,6 +325,19 @@ impl Book {
         Ok(())
     }
 
+    /// Write everything with the report, and close the record. A report that cannot be made is said and left out: the record is
+    /// what counts, and `assay report` can try again.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub fn close_with_report(self, status: Status) -> anyhow::Result<()> {
+        self.save()?;
+        if let Err(why) = self.writer.write_report(status) {
+            eprintln!("assay: no report: {why}");
+        }
+        Ok(self.writer.finish(status)?)
+    }
+
     /// Write everything and close the record.
     ///
     /// # Errors

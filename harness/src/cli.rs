@@ -3,8 +3,8 @@
 use clap::{Parser, Subcommand};
 
 use crate::command::{
-    BuildArgs, CheckArgs, CompletionsArgs, DevicesArgs, ManArgs, PipesArgs, PowerArgs, RunArgs, SassArgs,
-    SearchArgs, TrialArgs, ValidateArgs, VariantsArgs, VariantsFlag,
+    BuildArgs, CheckArgs, CompareArgs, CompletionsArgs, DevicesArgs, ManArgs, PipesArgs, PowerArgs,
+    ReportArgs, RunArgs, SassArgs, SearchArgs, TrialArgs, ValidateArgs, VariantsArgs, VariantsFlag,
 };
 
 /// Proves a GPU integer kernel right, then measures what it costs.
@@ -47,6 +47,8 @@ pub enum Command {
     Trial(TrialArgs),
     Run(RunArgs),
     Search(SearchArgs),
+    Report(ReportArgs),
+    Compare(CompareArgs),
     Check(CheckArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),

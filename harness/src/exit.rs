@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use assay_analysis::{CheckError, RecordError};
+use assay_analysis::{CheckError, RecordError, ReportError};
 use assay_kernels::workload::Fault;
 
 use crate::command::BuildUsage;
@@ -70,7 +70,7 @@ pub fn code(error: &anyhow::Error) -> u8 {
                 1
             };
         }
-        if cause.is::<RecordError>() {
+        if cause.is::<RecordError>() || matches!(cause.downcast_ref(), Some(ReportError::Record(_))) {
             return 2;
         }
         if let Some(error) = cause.downcast_ref::<ToolError>() {

@@ -1,8 +1,10 @@
 //! The crate from outside, by its public interface.
 
+mod compare;
 mod docs;
 mod energy;
 mod readers;
 mod record;
+mod report;
 mod sample;
 mod summary;

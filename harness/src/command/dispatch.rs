@@ -5,7 +5,8 @@ use std::io;
 use crate::cli::{Cli, Command};
 use crate::command::common::subjects;
 use crate::command::{
-    build, check, completions, devices, pipes, power, run, sass, search, trial, validate, variants,
+    build, check, compare, completions, devices, pipes, power, report, run, sass, search, trial, validate,
+    variants,
 };
 use crate::device::{Cpu, CudaDevice, Device, DeviceInfo, DeviceName, Emulated};
 use crate::exit::{Outcome, Usage};
@@ -63,6 +64,8 @@ pub fn dispatch(cli: &Cli) -> anyhow::Result<Outcome> {
         Command::Trial(args) => return trial::run(args, &shelf()?, out),
         Command::Run(args) => return run::run(args, &shelf()?, out),
         Command::Search(args) => return search::run(args, &shelf()?, out),
+        Command::Report(args) => report::run(args, out)?,
+        Command::Compare(args) => compare::run(args, out)?,
         Command::Check(args) => check::run(args, out)?,
         Command::Completions(args) => completions::completions(args, out),
         Command::Man(args) => completions::man(args, out)?,

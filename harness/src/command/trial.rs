@@ -207,8 +207,7 @@ pub fn conclude(
         }
     };
     let table = summary_table(&trials.summary).to_string();
-    book.writer().write_file("report.md", &table)?;
-    book.close(if trials.interrupted {
+    book.close_with_report(if trials.interrupted {
         Status::Aborted
     } else {
         Status::Complete

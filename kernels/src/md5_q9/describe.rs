@@ -344,9 +344,9 @@ macro_rules! interleaved {
             words: &[Words<M::Word>],
         ) {
             $(
-                for (i, (window, words)) in windows.iter_mut().zip(words).enumerate() {
+                for i in 0..windows.len() {
                     m.select(i);
-                    *window = step::<$t, M>(m, options, *window, words);
+                    windows[i] = step::<$t, M>(m, options, windows[i], &words[i]);
                 }
             )*
         }
