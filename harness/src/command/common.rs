@@ -25,6 +25,17 @@ pub struct VariantsFlag {
     pub folder: Option<PathBuf>,
 }
 
+/// Which variants.
+#[derive(Debug, Clone, clap::Args)]
+pub struct SelectorArgs {
+    /// Families or variants, such as md5-q9 or md5-q9/v4 [default: all]
+    #[arg(value_name = "SELECTOR", conflicts_with = "all")]
+    pub selectors: Vec<String>,
+    /// Every variant of every family
+    #[arg(long)]
+    pub all: bool,
+}
+
 /// Where to run.
 #[derive(Debug, Clone, clap::Args)]
 pub struct DeviceArgs {

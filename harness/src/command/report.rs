@@ -13,7 +13,7 @@ use crate::exit::Usage;
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "Examples:
   assay report results/nvidia-h200/md5-q9/20261130-run
-  assay report runs/20261130T024500Z-run --out /tmp/report
+  assay report runs/20261130T024500Z-run --out report
 
 The record itself is never written to: its manifest lists the hash of every file.")]
 pub struct ReportArgs {

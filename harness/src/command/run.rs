@@ -7,7 +7,7 @@ use assay_analysis::Status;
 use assay_analysis::rows::{BoundRow, SassRow};
 use assay_kernels::family::ValidationPlan;
 
-use super::common::{DeviceArgs, print_json, subjects};
+use super::common::{DeviceArgs, SelectorArgs, print_json, subjects};
 use super::resume::resume;
 use super::trial::{Document, TimingArgs, conclude};
 use crate::book::Book;
@@ -32,12 +32,9 @@ use crate::validate::{table, validate};
 Nothing is timed unless every selected variant validates. The record holds every trial, every hit and every
 validated candidate; `assay check DIR` re-verifies it.")]
 pub struct RunArgs {
-    /// Families or variants, such as md5-q9 or md5-q9/v4 [default: all]
-    #[arg(value_name = "SELECTOR", conflicts_with = "all")]
-    pub selectors: Vec<String>,
-    /// Every variant of every family
-    #[arg(long)]
-    pub all: bool,
+    /// Which variants
+    #[command(flatten)]
+    pub which: SelectorArgs,
     /// Where to run
     #[command(flatten)]
     pub device: DeviceArgs,
@@ -63,7 +60,7 @@ pub fn run(args: &RunArgs, shelf: &Shelf, out: &mut dyn Write) -> anyhow::Result
     if let Some(folder) = &args.resume {
         return resume(args, folder, shelf, out);
     }
-    let selected = shelf.select(&args.selectors)?;
+    let selected = shelf.select(&args.which.selectors)?;
     let device = args.device.open()?;
     let mut book = Book::open(args.out.clone(), "run", args.timing.seed)?;
     book.note_device(device.info(), None);

@@ -8,7 +8,7 @@ use assay_analysis::rows::SummaryRow;
 use assay_analysis::{Status, summary_table};
 use serde::Serialize;
 
-use super::common::{DeviceArgs, duration, print_json};
+use super::common::{DeviceArgs, SelectorArgs, duration, print_json};
 use crate::book::Book;
 use crate::exit::Outcome;
 use crate::progress::Progress;
@@ -56,12 +56,9 @@ impl TimingArgs {
 
 The baseline is timed a second time under the label FAMILY/NAME@aa: its ratio shows the noise.")]
 pub struct TrialArgs {
-    /// Families or variants, such as md5-q9 or md5-q9/v4 [default: all]
-    #[arg(value_name = "SELECTOR", conflicts_with = "all")]
-    pub selectors: Vec<String>,
-    /// Every variant of every family
-    #[arg(long)]
-    pub all: bool,
+    /// Which variants
+    #[command(flatten)]
+    pub which: SelectorArgs,
     /// Where to run
     #[command(flatten)]
     pub device: DeviceArgs,
@@ -173,7 +170,7 @@ impl Document {
 /// # Errors
 /// When the device or the record cannot be used, or the host does not confirm a hit.
 pub fn run(args: &TrialArgs, shelf: &Shelf, out: &mut dyn Write) -> anyhow::Result<Outcome> {
-    let selected = shelf.select(&args.selectors)?;
+    let selected = shelf.select(&args.which.selectors)?;
     let device = args.device.open()?;
     let mut book = Book::open(args.out.clone(), "trial", args.timing.seed)?;
     book.note("not validated: `assay run` validates before it times");

@@ -7,7 +7,7 @@ use assay_analysis::Status;
 use assay_kernels::family::ValidationPlan;
 use serde::Serialize;
 
-use super::common::{DeviceArgs, print_json};
+use super::common::{DeviceArgs, SelectorArgs, print_json};
 use crate::book::Book;
 use crate::exit::{Outcome, Usage};
 use crate::progress::Progress;
@@ -26,12 +26,9 @@ A validation of a family checks, for every variant: each intermediate value (lay
 a trace build; hits planted at seeded places and at every edge of a launch, by the production build; and the set
 of hits over 2^20 candidates. Exit code 1 when anything differs: the first layer in data-flow order is named.")]
 pub struct ValidateArgs {
-    /// Families or variants, such as md5-q9 or md5-q9/v4 [default: all]
-    #[arg(value_name = "SELECTOR", conflicts_with = "all")]
-    pub selectors: Vec<String>,
-    /// Every variant of every family
-    #[arg(long)]
-    pub all: bool,
+    /// Which variants
+    #[command(flatten)]
+    pub which: SelectorArgs,
     /// Where to run
     #[command(flatten)]
     pub device: DeviceArgs,
@@ -75,7 +72,7 @@ struct OverflowRow {
 /// # Errors
 /// When the device, the record or the vector file cannot be used.
 pub fn run(args: &ValidateArgs, shelf: &Shelf, out: &mut dyn Write) -> anyhow::Result<Outcome> {
-    let selected = shelf.select(&args.selectors)?;
+    let selected = shelf.select(&args.which.selectors)?;
     let vectors = match &args.vectors {
         Some(path) => Some(
             std::fs::read_to_string(path)

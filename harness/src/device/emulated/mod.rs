@@ -9,5 +9,7 @@ mod lookup;
 mod refusal;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod variant_tests;
 
 pub use emulator::Emulated;
