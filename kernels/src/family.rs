@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::knob::Knob;
 use crate::loops::LoopPlan;
 use crate::native::Isa;
 use crate::workload::{Source, Workload};
@@ -37,6 +38,21 @@ pub enum VariantError {
         /// What is wrong and which values are allowed.
         what: String,
     },
+}
+
+impl VariantError {
+    /// What the TOML reader says of `text`, with the line.
+    pub(crate) fn of_toml(error: &toml::de::Error, text: &str) -> VariantError {
+        let start = error.span().map_or(0, |span| span.start.min(text.len()));
+        let before = &text.as_bytes()[..start];
+        VariantError::Syntax {
+            line: before.iter().filter(|&&byte| byte == b'\n').count() + 1,
+            what: error
+                .message()
+                .replace('\n', " ")
+                .replace("unknown variant", "unknown value"),
+        }
+    }
 }
 
 /// Why a vector file cannot be used.
@@ -158,6 +174,11 @@ pub trait Variant: Send + Sync {
     fn options(&self) -> Vec<(&'static str, String)>;
     /// Options that mean nothing on `device`.
     fn not_applicable(&self, device: DeviceKind) -> Vec<&'static str>;
+    /// What a tuner may turn in its file on `device`; nothing where there is nothing to gain.
+    fn knobs(&self, device: DeviceKind) -> Vec<Knob> {
+        let _ = device;
+        Vec::new()
+    }
     /// The checks that prove it, each with the device's own workload.
     fn checks(&self, plan: &ValidationPlan) -> Vec<Box<dyn Check>>;
     /// Checks over the cases of a vector file.

@@ -2,6 +2,7 @@
 //! know the answer, native host kernels and CUDA text. Knows no device and does no input or output.
 
 pub mod family;
+pub mod knob;
 pub mod loops;
 pub mod md5_q9;
 pub mod native;

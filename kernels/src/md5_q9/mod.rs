@@ -6,6 +6,7 @@ mod check;
 mod count;
 mod describe;
 mod family;
+mod knobs;
 mod machine;
 mod md5;
 mod mutate;

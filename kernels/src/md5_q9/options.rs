@@ -158,21 +158,7 @@ impl VariantFile {
     /// # Errors
     /// A syntax error with its line, or the first key whose value is out of range.
     pub fn parse(text: &str) -> Result<VariantFile, VariantError> {
-        let file: VariantFile = toml::from_str(text).map_err(|error| {
-            let start = error.span().map_or(0, |span| span.start.min(text.len()));
-            let line = text.as_bytes()[..start]
-                .iter()
-                .filter(|&&byte| byte == b'\n')
-                .count()
-                + 1;
-            VariantError::Syntax {
-                line,
-                what: error
-                    .message()
-                    .replace('\n', " ")
-                    .replace("unknown variant", "unknown value"),
-            }
-        })?;
+        let file: VariantFile = toml::from_str(text).map_err(|error| VariantError::of_toml(&error, text))?;
         file.check()?;
         Ok(file)
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::base::{Base, Prefix, Shape};
 use super::check::{AgreementCheck, ORDER_LAYER, OverflowCheck, PlantedCheck, TraceCheck, VectorFile};
 use super::count::count;
+use super::knobs::knobs;
 use super::machine::Layer;
 use super::mutate::Mutation;
 use super::options::{VariantFile, Walk, WordAdds};
@@ -14,6 +15,7 @@ use super::run::best_states;
 use super::taint::first_layer;
 use super::workload::{Kernel, Test};
 use crate::family::{Check, DeviceKind, Production, ValidationPlan, Variant, VariantError, VectorError};
+use crate::knob::Knob;
 use crate::loops::{LoopLevel, LoopPlan, Trips, UnitMark};
 use crate::native::Isa;
 use crate::seeded::Seeded;
@@ -156,6 +158,10 @@ impl Variant for Md5Variant {
                 keys
             }
         }
+    }
+
+    fn knobs(&self, device: DeviceKind) -> Vec<Knob> {
+        knobs(device)
     }
 
     fn checks(&self, plan: &ValidationPlan) -> Vec<Box<dyn Check>> {
