@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::base::{Base, Prefix};
 use super::execute::{Executor, text};
-use super::options::{CpuOptions, VariantFile, Walk};
+use super::options::{CPU_STATES, CpuOptions, VariantFile, Walk};
 use super::order::ORBIT_ROW;
 use super::production::natural_shape;
 use super::workload::{HIT_HEAD, HIT_WORDS, Kernel, ROW, Span, Test, UNFORMED, hit_buffer, hit_words};
@@ -20,10 +20,11 @@ fn sets() -> Vec<(Isa, u32)> {
         (Isa::Plain, 1),
         (Isa::Avx2, 1),
         (Isa::Avx2, 2),
-        (Isa::Avx512, 1),
-        (Isa::Avx512, 2),
+        (Isa::Avx2, 3),
+        (Isa::Avx2, 4),
     ];
     all.into_iter()
+        .chain(CPU_STATES.map(|states| (Isa::Avx512, states)))
         .filter(|(isa, states)| {
             if !isa.available() {
                 eprintln!("left out: this processor has no {isa} ({states} states)");
@@ -37,7 +38,14 @@ fn sets() -> Vec<(Isa, u32)> {
 fn stretches(walk: Walk) -> Vec<(u64, u64)> {
     let row = u64::from(ORBIT_ROW);
     let end = walk.slots();
-    let mut stretches = vec![(0, 1), (0, 67), (12_345, 15), (row - 5, 37), (end - 71, 71)];
+    let mut stretches = vec![
+        (0, 1),
+        (0, 67),
+        (5, 211),
+        (12_345, 15),
+        (row - 5, 37),
+        (end - 71, 71),
+    ];
     match walk {
         Walk::Tunnel => stretches.push((u64::from(u32::MAX) / 2, 129)),
         // The end of the last whole row, and of the first short one.

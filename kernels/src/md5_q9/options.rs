@@ -114,8 +114,9 @@ pub struct CpuOptions {
 pub const MAX_INTERLEAVE: u32 = 8;
 /// Largest `launch.inner`.
 pub const MAX_INNER: u32 = 65_536;
-/// Numbers of states for which native kernels are compiled.
-pub const CPU_STATES: [u32; 2] = [1, 2];
+/// Numbers of states for which native kernels are compiled; the narrower instruction sets, which have fewer registers,
+/// have only the smaller ones.
+pub const CPU_STATES: [u32; 5] = [1, 2, 3, 4, 6];
 
 impl Adds {
     /// Whether an addition with this role is placed on the FMA pipe, and with which 1.
@@ -191,7 +192,7 @@ impl VariantFile {
         {
             return Err(VariantError::Value {
                 key: "cpu.states",
-                what: format!("{states} is not 1 or 2"),
+                what: format!("{states} is not one of 1, 2, 3, 4, 6"),
             });
         }
         let adds = &self.options.adds;
@@ -310,7 +311,7 @@ mod tests {
         );
         let kind = refusal(("interleave = 2", "interleave = \"two\""));
         assert!(kind.contains("line 6"), "{kind}");
-        let states = refusal(("[launch]", "[cpu]\nstates = 4\n[launch]"));
+        let states = refusal(("[launch]", "[cpu]\nstates = 5\n[launch]"));
         assert!(states.contains("cpu.states"), "{states}");
     }
 

@@ -10,7 +10,7 @@ use crate::md5_q9::options::{Adds, Constants, Options, Placement, Walk, WordAdds
 use crate::native::Isa;
 
 /// Numbers of interleaved states for which there is a bare chain.
-pub const BARE_STATES: [u32; 3] = [1, 2, 4];
+pub const BARE_STATES: [u32; 5] = [1, 2, 3, 4, 6];
 
 const OPTIONS: Options = Options {
     walk: Walk::Orbit,
@@ -109,7 +109,9 @@ macro_rules! bare {
             match states {
                 1 => Some(chain::<$lanes, 1>(rounds, seed)),
                 2 => Some(chain::<$lanes, 2>(rounds, seed)),
+                3 => Some(chain::<$lanes, 3>(rounds, seed)),
                 4 => Some(chain::<$lanes, 4>(rounds, seed)),
+                6 => Some(chain::<$lanes, 6>(rounds, seed)),
                 _ => None,
             }
         }

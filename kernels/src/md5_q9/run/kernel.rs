@@ -20,8 +20,8 @@ const PIECE_CANDIDATES: u64 = 1 << 20;
 pub fn best_states(isa: Isa) -> u32 {
     match isa {
         Isa::Plain => 1,
-        Isa::Avx2 => 2,
-        Isa::Avx512 => 2,
+        Isa::Avx2 => 3,
+        Isa::Avx512 => 6,
     }
 }
 
@@ -102,9 +102,9 @@ macro_rules! bodies {
 
 bodies!(plain, Plain, [1]);
 #[cfg(target_arch = "x86_64")]
-bodies!(avx2, super::avx2::Avx2, #[target_feature(enable = "avx2")] [1 2]);
+bodies!(avx2, super::avx2::Avx2, #[target_feature(enable = "avx2")] [1 2 3 4]);
 #[cfg(target_arch = "x86_64")]
-bodies!(avx512, super::avx512::Avx512, #[target_feature(enable = "avx512f")] [1 2]);
+bodies!(avx512, super::avx512::Avx512, #[target_feature(enable = "avx512f")] [1 2 3 4 6]);
 
 impl Md5Native {
     fn body(&self, isa: Isa) -> Result<Body, NativeError> {

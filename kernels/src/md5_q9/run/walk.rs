@@ -240,30 +240,53 @@ fn finish<'a, L, M, const N: usize, const TRACE: bool>(
     if any == 0 {
         return;
     }
-    for i in 0..N {
-        if passes[i] == 0 {
-            continue;
-        }
-        m.select(i);
-        let [a, b, c, d] = describe::digest(m, options, windows[i], &words[i]);
-        let (a, b, c, d) = (L::lanes(a), L::lanes(b), L::lanes(c), L::lanes(d));
-        let q9 = L::lanes(q9[i]);
-        let valid = place.valid.saturating_sub(i * L::LANES).min(L::LANES);
-        for lane in 0..valid {
-            if passes[i] >> lane & 1 == 0 {
-                continue;
-            }
-            if TRACE {
-                let row = place.first_row + (i * L::LANES + lane) * place.row_stride;
-                write_row(
-                    &mut out.rows[ROW * row..][..ROW],
-                    q9[lane],
-                    m.vectors().layers(i),
-                    lane,
-                );
-            } else {
-                out.hits.push([q9[lane], a[lane], b[lane], c[lane], d[lane]]);
-            }
+    // Written out instead of a loop: one that the compiler does not unroll would index the arrays, which then live in
+    // memory throughout and are stored to at every step.
+    macro_rules! confirm {
+        ($($i:literal)*) => {
+            $(
+                if $i < N && passes[$i % N] != 0 {
+                    let i = $i % N;
+                    m.select(i);
+                    let digest = describe::digest(m, options, windows[i], &words[i]);
+                    yield_passed::<L, M, N, TRACE>(m, out, place, i, passes[i], q9[i], digest);
+                }
+            )*
+        };
+    }
+    const { assert!(N <= 6) };
+    confirm!(0 1 2 3 4 5);
+}
+
+/// Hand on what passed of vector `i`, lane by lane.
+#[inline(always)]
+fn yield_passed<'a, L, M, const N: usize, const TRACE: bool>(
+    m: &M,
+    out: &mut Yield<'_>,
+    place: &Place,
+    i: usize,
+    passes: u32,
+    q9: L::Vector,
+    digest: [L::Vector; 4],
+) where
+    L: Lanes,
+    M: Runs<'a, L, N, TRACE>,
+{
+    let [a, b, c, d] = digest;
+    let (a, b, c, d) = (L::lanes(a), L::lanes(b), L::lanes(c), L::lanes(d));
+    let q9 = L::lanes(q9);
+    let valid = place.valid.saturating_sub(i * L::LANES).min(L::LANES);
+    for lane in (0..valid).filter(|lane| passes >> lane & 1 == 1) {
+        if TRACE {
+            let row = place.first_row + (i * L::LANES + lane) * place.row_stride;
+            write_row(
+                &mut out.rows[ROW * row..][..ROW],
+                q9[lane],
+                m.vectors().layers(i),
+                lane,
+            );
+        } else {
+            out.hits.push([q9[lane], a[lane], b[lane], c[lane], d[lane]]);
         }
     }
 }
