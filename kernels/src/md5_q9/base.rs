@@ -8,6 +8,7 @@ use std::sync::Arc;
 use ::md5::{Digest, Md5};
 use sha2::Sha256;
 
+use super::describe::ZERO_STEPS;
 use super::machine::Input;
 use super::md5::{self as steps, INITIAL, K, WORD};
 use crate::family::{BaseWords, PrefixError};
@@ -22,6 +23,9 @@ pub enum Shape {
     Ordinary,
     /// Q7 = 0 and Q8 = 0xffffffff: F(Q9, Q8, Q7) = Q9, which the orbit needs.
     Orbit,
+    /// The same, and K + m is zero at the seven steps of [`ZERO_STEPS`]: m0..m5 and m11 are what these ask for, Q1..Q6 and Q12
+    /// follow from them, and Q13 alone tells the bases of a chaining value apart. There are 2^32 of them.
+    ZeroOrbit,
 }
 
 impl Shape {
@@ -30,7 +34,13 @@ impl Shape {
         match self {
             Shape::Ordinary => "ordinary",
             Shape::Orbit => "orbit",
+            Shape::ZeroOrbit => "zero-orbit",
         }
+    }
+
+    /// Whether a kernel that needs shape `needed` is right on a base of this one.
+    pub fn serves(self, needed: Shape) -> bool {
+        self >= needed
     }
 }
 
@@ -104,35 +114,46 @@ pub struct Candidate {
 impl Base {
     /// Base number `index` of `seed`: its free words are drawn from SHA-256 of shape, seed and index.
     pub fn new(shape: Shape, seed: u64, index: u64, prefix: Prefix) -> Base {
-        let draw = |part: u8| -> [u32; 8] {
-            let digest = Sha256::new()
-                .chain_update(b"assay md5-q9 base")
-                .chain_update(shape.name())
-                .chain_update(seed.to_le_bytes())
-                .chain_update(index.to_le_bytes())
-                .chain_update([part])
-                .finalize();
-            std::array::from_fn(|i| {
-                u32::from_le_bytes([
-                    digest[4 * i],
-                    digest[4 * i + 1],
-                    digest[4 * i + 2],
-                    digest[4 * i + 3],
-                ])
-            })
-        };
-        let (one, two) = (draw(0), draw(1));
+        let (one, two) = (
+            Base::draw(shape, seed, index, 0),
+            Base::draw(shape, seed, index, 1),
+        );
         let mut q = [0; 13];
         q[..8].copy_from_slice(&one);
         q[11..].copy_from_slice(&two[..2]);
         (q[9], q[10]) = (0, u32::MAX);
-        if shape == Shape::Orbit {
+        if shape.serves(Shape::Orbit) {
             (q[6], q[7]) = (0, u32::MAX);
+        }
+        if shape == Shape::ZeroOrbit {
+            zero_constants(&mut q, prefix.chaining);
+            // Neighbours differ in Q13 alone, so that no base comes twice in 2^32.
+            let place = Base::draw(shape, seed, 0, 1)[1];
+            q[12] = place.wrapping_add(index as u32);
         }
         Base::from_states(format!("{}-{seed}-{index}", shape.name()), q, prefix)
     }
 
-    /// The base with the given Q1..Q13 (Q9's place is ignored). Its shape follows from Q7 and Q8.
+    /// Eight words drawn for a base.
+    fn draw(shape: Shape, seed: u64, index: u64, part: u8) -> [u32; 8] {
+        let digest = Sha256::new()
+            .chain_update(b"assay md5-q9 base")
+            .chain_update(shape.name())
+            .chain_update(seed.to_le_bytes())
+            .chain_update(index.to_le_bytes())
+            .chain_update([part])
+            .finalize();
+        std::array::from_fn(|i| {
+            u32::from_le_bytes([
+                digest[4 * i],
+                digest[4 * i + 1],
+                digest[4 * i + 2],
+                digest[4 * i + 3],
+            ])
+        })
+    }
+
+    /// The base with the given Q1..Q13 (Q9's place is ignored). Its shape follows from Q7, Q8 and the message words.
     pub fn from_states(id: String, mut q: [u32; 13], prefix: Prefix) -> Base {
         q[8] = 0;
         let shape = if (q[6], q[7]) == (0, u32::MAX) {
@@ -149,6 +170,10 @@ impl Base {
             prefix,
         };
         base.words = base.words_for(0);
+        let zero = |t: &usize| K[*t].wrapping_add(base.words[WORD[*t]]) == 0;
+        if base.shape == Shape::Orbit && ZERO_STEPS.iter().all(zero) {
+            base.shape = Shape::ZeroOrbit;
+        }
         let states = steps::states(base.prefix.chaining, &base.words);
         base.start = [states[20], states[21], states[22], states[23]];
         base
@@ -244,9 +269,53 @@ impl Base {
     }
 }
 
+/// Sets Q1..Q6 and Q12 to what the words that [`ZERO_STEPS`] ask for make of the chaining value. Q7, Q8, Q10 and Q11 are those of an
+/// orbit; with Q10 = 0 and Q11 = 0xffffffff, step 11 takes nothing of Q9.
+fn zero_constants(q: &mut [u32; 13], [a, b, c, d]: [u32; 4]) {
+    let word = |k: usize| {
+        let asks = ZERO_STEPS.iter().find(|t| WORD[**t] == k);
+        asks.map_or(0, |&t| K[t].wrapping_neg())
+    };
+    let mut window = [b, c, d, a];
+    for t in 0..6 {
+        q[t] = steps::step(t, window, word(t));
+        window = [q[t], window[0], window[1], window[2]];
+    }
+    q[11] = steps::step(11, [q[10], q[9], q[8], q[7]], word(11));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_zero_orbit_has_k_plus_m_zero_at_the_seven_steps_and_tells_bases_apart_by_q13() {
+        let prefix = Prefix::new(vec![7; 64].into()).unwrap();
+        for prefix in [Prefix::none(), prefix] {
+            let base = |index| Base::new(Shape::ZeroOrbit, 5, index, prefix.clone());
+            for q9 in [0, 1, u32::MAX, 0x1234_5678] {
+                let words = base(3).candidate(q9).words;
+                for t in ZERO_STEPS {
+                    assert_eq!(K[t].wrapping_add(words[WORD[t]]), 0, "step {t}, Q9 {q9:08x}");
+                }
+            }
+            assert_eq!(base(0).shape, Shape::ZeroOrbit);
+            assert_eq!(base(1).q[..12], base(0).q[..12]);
+            assert_eq!(base(1).q[12], base(0).q[12].wrapping_add(1));
+            assert_eq!(base(1 << 32).q, base(0).q);
+        }
+    }
+
+    #[test]
+    fn shapes_serve_what_needs_less() {
+        use Shape::{Orbit, Ordinary, ZeroOrbit};
+        let shapes = [Ordinary, Orbit, ZeroOrbit];
+        for (i, shape) in shapes.into_iter().enumerate() {
+            for (j, needed) in shapes.into_iter().enumerate() {
+                assert_eq!(shape.serves(needed), i >= j);
+            }
+        }
+    }
 
     #[test]
     fn only_three_words_depend_on_q9_and_the_state_through_q24_does_not() {

@@ -65,6 +65,27 @@ enum Term<W> {
     Separate(W, W),
     /// As two, of which the second is subtracted.
     Difference(W, W),
+    /// As two: the base's part is added to `Q[t-3]`, the candidate's to that.
+    Last(W, W),
+    /// The same, with the candidate's part subtracted.
+    LastDifference(W, W),
+    /// Not at all: K + m is zero in every base of the kernel's shape.
+    Nothing,
+}
+
+/// The steps whose K + m a base of shape [`super::base::Shape::ZeroOrbit`] makes zero: one for each of m5, m11, m1, m4, m0, m3, m2.
+pub const ZERO_STEPS: [usize; 7] = [32, 34, 36, 37, 41, 42, 47];
+
+/// Whether K + m of step `t` can be zero in all bases.
+const fn is_zero_step(t: usize) -> bool {
+    let mut i = 0;
+    while i < ZERO_STEPS.len() {
+        if ZERO_STEPS[i] == t {
+            return true;
+        }
+        i += 1;
+    }
+    false
 }
 
 /// Adds the round function, rotates and adds `Q[t]`, for `sum = Q[t-3] + K[t] + m`.
@@ -133,6 +154,7 @@ fn term<const T: usize, M: Machine>(m: &mut M, options: &Options, words: &Words<
                 let c = m.input(Input::KC8(T));
                 match options.adds.word {
                     WordAdds::Separate => Term::Separate(c, r),
+                    WordAdds::LastMadUniform => Term::Last(c, r),
                     WordAdds::Plain | WordAdds::Mad | WordAdds::MadUniform => {
                         Term::Sum(m.add(Role::Word, r, c))
                     }
@@ -153,12 +175,14 @@ fn term<const T: usize, M: Machine>(m: &mut M, options: &Options, words: &Words<
                 let c = m.input(Input::KC12(T));
                 match options.adds.word {
                     WordAdds::Separate => Term::Difference(c, z),
+                    WordAdds::LastMadUniform => Term::LastDifference(c, z),
                     WordAdds::Plain | WordAdds::Mad | WordAdds::MadUniform => {
                         Term::Sum(m.sub(Role::Word, c, z))
                     }
                 }
             }
         },
+        _ if const { is_zero_step(T) } && options.zero_constants => Term::Nothing,
         k => match options.constants {
             Constants::Separate => Term::Separate(m.input(Input::K(T)), m.input(Input::Word(k))),
             Constants::Preadded => Term::Sum(m.input(Input::Preadded(T))),
@@ -172,20 +196,22 @@ fn tunnel_term<const T: usize, M: Machine>(m: &mut M, options: &Options, word: M
     let k = m.input(Input::K(T));
     match options.adds.word {
         WordAdds::Separate => Term::Separate(k, word),
-        WordAdds::Plain | WordAdds::Mad | WordAdds::MadUniform => Term::Sum(m.add(Role::Word, word, k)),
+        WordAdds::Plain | WordAdds::Mad | WordAdds::MadUniform | WordAdds::LastMadUniform => {
+            Term::Sum(m.add(Role::Word, word, k))
+        }
     }
 }
 
-/// Step `T` as a whole.
+/// What step `T` rotates: `f(Q[t], Q[t-1], Q[t-2]) + Q[t-3] + K[t] + m`.
 #[inline(always)]
-pub fn step<const T: usize, M: Machine>(
+pub fn operand<const T: usize, M: Machine>(
     m: &mut M,
     options: &Options,
     w: Window<M::Word>,
     words: &Words<M::Word>,
-) -> Window<M::Word> {
+) -> M::Word {
     let f = function::<T, M>(m, w);
-    let x = match term::<T, M>(m, options, words) {
+    match term::<T, M>(m, options, words) {
         Term::Sum(km) => {
             let sum = m.add(Role::Constant, w.q3, km);
             m.add(Role::Function, f, sum)
@@ -200,7 +226,29 @@ pub fn step<const T: usize, M: Machine>(
             let sum = m.add(Role::Separate, sum, k);
             m.sub(Role::Separate, sum, word)
         }
-    };
+        Term::Last(c, word) => {
+            let sum = m.add(Role::Constant, w.q3, c);
+            let sum = m.add(Role::Word, word, sum);
+            m.add(Role::Function, f, sum)
+        }
+        Term::LastDifference(c, word) => {
+            let sum = m.add(Role::Constant, w.q3, c);
+            let sum = m.sub(Role::Word, sum, word);
+            m.add(Role::Function, f, sum)
+        }
+        Term::Nothing => m.add(Role::Function, f, w.q3),
+    }
+}
+
+/// Step `T` as a whole.
+#[inline(always)]
+pub fn step<const T: usize, M: Machine>(
+    m: &mut M,
+    options: &Options,
+    w: Window<M::Word>,
+    words: &Words<M::Word>,
+) -> Window<M::Word> {
+    let x = operand::<T, M>(m, options, w, words);
     turn::<T, M>(m, w, x)
 }
 
@@ -359,6 +407,23 @@ interleaved! {
 }
 
 interleaved! {
-    /// Takes states of either walk from Q31 through steps 31..=60 together.
-    tail: 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60
+    /// Takes states of either walk from Q31 through steps 31..=59 together.
+    all_but_last: 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59
+}
+
+interleaved! {
+    /// Takes states of either walk from Q60 through step 60 together.
+    last: 60
+}
+
+/// Takes states of either walk from Q31 through steps 31..=60 together.
+#[inline(always)]
+pub fn tail<M: Machine>(
+    m: &mut M,
+    options: &Options,
+    windows: &mut [Window<M::Word>],
+    words: &[Words<M::Word>],
+) {
+    all_but_last(m, options, windows, words);
+    last(m, options, windows, words);
 }

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use super::base::{Base, Prefix};
+use super::base::{Base, Prefix, Shape};
 use super::execute::{Executor, text};
 use super::options::{CPU_STATES, CpuOptions, VariantFile, Walk};
 use super::order::ORBIT_ROW;
-use super::production::natural_shape;
 use super::workload::{HIT_HEAD, HIT_WORDS, Kernel, ROW, Span, Test, UNFORMED, hit_buffer, hit_words};
 use crate::native::Isa;
 use crate::workload::{Batch, Buffer, BufferId, Step};
@@ -82,10 +81,14 @@ fn launched(kernel: &Kernel, isa: Isa, base: &Base, stretch: (u64, u64), buffer:
 }
 
 fn bases(walk: Walk) -> [Base; 2] {
+    let shape = match walk {
+        Walk::Tunnel => Shape::Ordinary,
+        Walk::Orbit => Shape::Orbit,
+    };
     let prefix = Prefix::new([b'p'; 128].as_slice().into()).unwrap();
     [
-        Base::new(natural_shape(walk), SEED, 0, Prefix::none()),
-        Base::new(natural_shape(walk), SEED, 1, prefix),
+        Base::new(shape, SEED, 0, Prefix::none()),
+        Base::new(shape, SEED, 1, prefix),
     ]
 }
 

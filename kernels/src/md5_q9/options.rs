@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::base::Shape;
 use super::machine::Role;
 use crate::family::VariantError;
 
@@ -28,8 +29,20 @@ pub struct Options {
     pub walk: Walk,
     /// How K and a constant message word enter a step.
     pub constants: Constants,
+    /// The base makes K + m zero at seven steps, which then take neither.
+    #[serde(default)]
+    pub zero_constants: bool,
     /// Candidates computed step by step together in one thread.
     pub interleave: u32,
+    /// Orbit members whose tests are merged into one branch; unset, each member is tested on its own, with its hit path.
+    #[serde(default)]
+    pub merged_tests: Option<u32>,
+    /// What is asked of a candidate first.
+    #[serde(default)]
+    pub test: FirstTest,
+    /// How a thread goes from one slot to the next.
+    #[serde(default)]
+    pub slots: Slots,
     /// Where additions are placed.
     pub adds: Adds,
 }
@@ -52,6 +65,29 @@ pub enum Constants {
     Separate,
     /// As one: their sum is part of the base.
     Preadded,
+}
+
+/// What is asked of a candidate first. A merged test may pass a few candidates that are no hits: all that passes is computed
+/// again and tested exactly.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FirstTest {
+    /// Whether Q61 is the target.
+    #[default]
+    Equal,
+    /// Whether 26 bits of it are, on the FMA pipe: `x * 64 + Q60 + 63 - target <= 63`, where Q61 = Q60 + rotl(x, 6).
+    Mad,
+}
+
+/// How a thread of an orbit walk goes from one slot to the next.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Slots {
+    /// By dividing each slot's number.
+    #[default]
+    Divided,
+    /// By adding to the orbit before; only the first is divided.
+    Carried,
 }
 
 /// Where an addition is placed.
@@ -78,6 +114,9 @@ pub enum WordAdds {
     Mad,
     /// The same by a 1 in a uniform register.
     MadUniform,
+    /// The part that the base fixes is added to Q[t-3], and the candidate's own part to that, by a 1 in a uniform register:
+    /// no sum of K and m at all. Orbits only.
+    LastMadUniform,
 }
 
 /// Where the additions of a step are placed.
@@ -114,9 +153,22 @@ pub struct CpuOptions {
 pub const MAX_INTERLEAVE: u32 = 8;
 /// Largest `launch.inner`.
 pub const MAX_INNER: u32 = 65_536;
+/// Largest `merged_tests`.
+pub const MAX_MERGED_TESTS: u32 = 8;
 /// Numbers of states for which native kernels are compiled; the narrower instruction sets, which have fewer registers,
 /// have only the smaller ones.
 pub const CPU_STATES: [u32; 5] = [1, 2, 3, 4, 6];
+
+impl Options {
+    /// What a base must have at the least.
+    pub fn shape(&self) -> Shape {
+        match self.walk {
+            _ if self.zero_constants => Shape::ZeroOrbit,
+            Walk::Orbit => Shape::Orbit,
+            Walk::Tunnel => Shape::Ordinary,
+        }
+    }
+}
 
 impl Adds {
     /// Whether an addition with this role is placed on the FMA pipe, and with which 1.
@@ -127,7 +179,7 @@ impl Adds {
             Role::Word => match self.word {
                 WordAdds::Separate | WordAdds::Plain => None,
                 WordAdds::Mad => Some(One::Register),
-                WordAdds::MadUniform => Some(One::Uniform),
+                WordAdds::MadUniform | WordAdds::LastMadUniform => Some(One::Uniform),
             },
             Role::Setup | Role::Separate | Role::State => None,
         }
@@ -207,12 +259,59 @@ impl VariantFile {
                     .to_owned(),
             });
         }
+        self.check_orbit_only()?;
+        if self.options.zero_constants && self.options.constants == Constants::Separate {
+            return Err(VariantError::Value {
+                key: "options.zero_constants",
+                what: "it leaves out K + m where that is zero, which `constants = \"separate\"` never forms: use \"preadded\""
+                    .to_owned(),
+            });
+        }
         if self.options.constants == Constants::Separate && self.options.walk == Walk::Orbit {
             return Err(VariantError::Value {
                 key: "options.constants",
                 what: "an orbit's group adds K and m once for all its members: walk = \"orbit\" needs \"preadded\""
                     .to_owned(),
             });
+        }
+        Ok(())
+    }
+}
+
+impl VariantFile {
+    /// What only an orbit's members, one by one, can have.
+    fn check_orbit_only(&self) -> Result<(), VariantError> {
+        let options = &self.options;
+        if let Some(merged) = options.merged_tests {
+            let key = "options.merged_tests";
+            if !(1..=MAX_MERGED_TESTS).contains(&merged) {
+                let what = format!("{merged} is outside 1 to {MAX_MERGED_TESTS}");
+                return Err(VariantError::Value { key, what });
+            }
+            if options.walk == Walk::Tunnel || options.interleave != 1 {
+                let what = "it goes with walk = \"orbit\" and interleave = 1".to_owned();
+                return Err(VariantError::Value { key, what });
+            }
+        }
+        if options.test == FirstTest::Mad && options.merged_tests.is_none() {
+            return Err(VariantError::Value {
+                key: "options.test",
+                what: "`mad` passes more than hits, which only `merged_tests` tests again: set that, or use \"equal\""
+                    .to_owned(),
+            });
+        }
+        for (key, orbit_only, otherwise) in [
+            ("options.slots", options.slots == Slots::Carried, "divided"),
+            (
+                "options.adds.word",
+                options.adds.word == WordAdds::LastMadUniform,
+                "mad-uniform",
+            ),
+        ] {
+            if orbit_only && options.walk == Walk::Tunnel {
+                let what = format!("it goes with walk = \"orbit\": use \"{otherwise}\"");
+                return Err(VariantError::Value { key, what });
+            }
         }
         Ok(())
     }
@@ -232,13 +331,24 @@ impl VariantFile {
         let Options {
             walk,
             constants,
+            zero_constants,
             interleave,
+            merged_tests,
+            test,
+            slots,
             adds,
         } = self.options;
         let mut described = vec![
             ("walk", name(&walk)),
             ("constants", name(&constants)),
+            ("zero_constants", zero_constants.to_string()),
             ("interleave", interleave.to_string()),
+            (
+                "merged_tests",
+                merged_tests.map_or("none".to_owned(), |merged| merged.to_string()),
+            ),
+            ("test", name(&test)),
+            ("slots", name(&slots)),
             ("adds.constant", name(&adds.constant)),
             ("adds.function", name(&adds.function)),
             ("adds.word", name(&adds.word)),

@@ -30,6 +30,13 @@ pub fn orbit_slot(y0: u32) -> u32 {
     (y0 & 0xfff) * ORBIT_ROW + (y0 >> 12)
 }
 
+/// First slots of the rows that differ from the one before: the second, the first short one, the one after it, the last.
+pub fn row_borders() -> impl Iterator<Item = u64> {
+    [1, 0xf0f, 0xf10, 4095]
+        .into_iter()
+        .map(|row| row * u64::from(ORBIT_ROW))
+}
+
 /// k*: members up to it share `rotr(y0, 12) + y0`, the others that minus one.
 pub fn last_of_first_group(y0: u32) -> u32 {
     y0.rotate_right(12) / ORBIT_STEP

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::describe::{self, Group, Window, Words};
 use super::machine::{Input, Layer, Machine, Phase, Rank, Role};
 use super::mutate::{Mutant, Mutation};
-use super::options::{One, Options, Walk};
+use super::options::{FirstTest, One, Options, Walk};
 
 /// The name of a word in the printed text: an index into [`Printer::names`].
 #[derive(Debug, Clone, Copy)]
@@ -19,6 +19,8 @@ struct Printer<'a> {
     inputs: &'a mut Vec<Input>,
     indent: &'static str,
     state: usize,
+    /// Leaves layers out.
+    silent: bool,
 }
 
 impl Printer<'_> {
@@ -30,6 +32,7 @@ impl Printer<'_> {
             inputs,
             indent: "    ",
             state: 0,
+            silent: false,
         }
     }
 
@@ -80,6 +83,7 @@ impl Machine for Printer<'_> {
     fn sub(&mut self, role: Role, a: Name, b: Name) -> Name {
         let (x, y) = (self.name(a), self.name(b));
         let expression = match self.one(role) {
+            Some("run.uniform_one") => format!("mad1({y}, run.uniform_minus_one, {x})"),
             Some(one) => format!("mad1({y}, 0u - {one}, {x})"),
             None => format!("{x} - {y}"),
         };
@@ -128,6 +132,9 @@ impl Machine for Printer<'_> {
     }
 
     fn layer(&mut self, layer: Layer, word: Name) {
+        if self.silent {
+            return;
+        }
         let line = format!(
             "LAYER({}, {}, {}); // {}",
             self.state,
@@ -172,6 +179,9 @@ pub fn print(options: &Options, mutation: Option<Mutation>) -> Printed {
         functions += &group_function(options, mutation, &mut inputs);
     }
     functions += &candidates_function(options, mutation, 1, &mut inputs);
+    if options.merged_tests.is_some() {
+        functions += &passes_function(options, mutation, &mut inputs);
+    }
     if options.interleave > 1 {
         functions += &candidates_function(options, mutation, options.interleave as usize, &mut inputs);
     }
@@ -229,6 +239,48 @@ fn group_fields<W: Copy>(group: &Group<W>) -> Vec<(&'static str, W)> {
     ]
 }
 
+/// The group that a function is handed.
+fn given_group(printer: &mut Printer<'_>) -> Group<Name> {
+    let mut field = |name: &str| printer.named(format!("group.{name}"));
+    Group {
+        q: [field("q25"), field("q26"), field("q27")],
+        c27: field("c27"),
+        c: [field("c28"), field("c29"), field("c30")],
+        km9: field("km9"),
+    }
+}
+
+/// `passes`: one orbit member up to the first test, and nothing of the hit path.
+fn passes_function(options: &Options, mutation: Option<Mutation>, inputs: &mut Vec<Input>) -> String {
+    let mut m = Mutant::new(Printer::new(*options, inputs), mutation);
+    m.machine.silent = true;
+    m.phase(Phase::Candidate);
+    m.select(0);
+    let group = given_group(&mut m.machine);
+    let z = m.machine.named("z_0");
+    let (window, words) = describe::member(&mut m, &group, z);
+    let mut windows = [window];
+    describe::all_but_last(&mut m, options, &mut windows, &[words]);
+    let test = match options.test {
+        FirstTest::Equal => {
+            describe::last(&mut m, options, &mut windows, &[words]);
+            format!("return PASSES({});", m.machine.name(windows[0].q0))
+        }
+        FirstTest::Mad => {
+            let q60 = windows[0].q0;
+            let x = describe::operand::<60, _>(&mut m, options, windows[0], &words);
+            format!("return MAY_PASS({}, {});", m.machine.name(q60), m.machine.name(x))
+        }
+    };
+    m.machine.line(&test);
+    format!(
+        "// One candidate, steps 27..60, and whether it passes the first test.\n\
+         static __device__ __forceinline__ bool passes(const Base &base, const Run &run, const Group &group, const u32 z_0)\n\
+         {{\n{}}}\n\n",
+        m.machine.text
+    )
+}
+
 /// `candidates_N`: `count` candidates through step 60, step by step together, the test, and the rest for hits.
 fn candidates_function(
     options: &Options,
@@ -247,15 +299,8 @@ fn candidates_function(
                     describe::tunnel_words(&mut m, q9)
                 }
                 Walk::Orbit => {
-                    let printer = &mut m.machine;
-                    printer.line(&format!("COPY_GROUP_ROW({i});"));
-                    let mut field = |name: &str| printer.named(format!("group.{name}"));
-                    let group = Group {
-                        q: [field("q25"), field("q26"), field("q27")],
-                        c27: field("c27"),
-                        c: [field("c28"), field("c29"), field("c30")],
-                        km9: field("km9"),
-                    };
+                    m.machine.line(&format!("COPY_GROUP_ROW({i});"));
+                    let group = given_group(&mut m.machine);
                     let z = m.machine.named(format!("z_{i}"));
                     describe::member(&mut m, &group, z)
                 }

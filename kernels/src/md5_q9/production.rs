@@ -3,8 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::base::{Base, Prefix, Shape};
-use super::options::Walk;
+use super::base::{Base, Prefix};
 use super::workload::{Kernel, Span, confirm, hit_buffer, hit_words, reports};
 use crate::seeded::Seeded;
 use crate::workload::{Batch, BufferId, Collected, Fault, Outputs, Setup, Step, Workload};
@@ -62,14 +61,6 @@ struct InFlight {
     units: u64,
 }
 
-/// The shape of the bases that a walk takes.
-pub fn natural_shape(walk: Walk) -> Shape {
-    match walk {
-        Walk::Tunnel => Shape::Ordinary,
-        Walk::Orbit => Shape::Orbit,
-    }
-}
-
 impl ProductionWorkload {
     /// Bases `first_base`, `first_base + 1`, ... of `seed`, in batches of about `batch_units` candidates.
     pub fn new(
@@ -86,7 +77,12 @@ impl ProductionWorkload {
             .round()
             .clamp(1.0, walk.slots() as f64);
         let batch_slots = walk.slots().div_ceil(batches as u64);
-        let base = Arc::new(Base::new(natural_shape(walk), seed, first_base, prefix.clone()));
+        let base = Arc::new(Base::new(
+            kernel.file.options.shape(),
+            seed,
+            first_base,
+            prefix.clone(),
+        ));
         ProductionWorkload {
             kernel,
             seed,
@@ -146,7 +142,7 @@ impl Workload for ProductionWorkload {
         if self.next_slot == walk.slots() {
             (self.next_base, self.next_slot) = (self.next_base.wrapping_add(1), 0);
             self.base = Arc::new(Base::new(
-                natural_shape(walk),
+                self.kernel.file.options.shape(),
                 self.seed,
                 self.next_base,
                 self.prefix.clone(),

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::mutate::Mutation;
-use super::options::{VariantFile, Walk};
+use super::options::{Slots, VariantFile, Walk};
 use super::print::{Printed, print};
 
 /// Name of the kernel in the text.
@@ -35,6 +35,23 @@ pub fn source(file: &VariantFile, mutation: Option<Mutation>) -> Printed {
     if options.walk == Walk::Orbit {
         let step = super::order::ORBIT_STEP.wrapping_add(Mutation::orbit_step_error(mutation));
         let _ = writeln!(text, "#define ORBIT_STEP 0x{step:08x}u");
+        if options.slots == Slots::Carried {
+            text += "#define CARRIED\n";
+        }
+        if let Some(merged) = options.merged_tests {
+            let any: Vec<String> = (0..merged)
+                .map(|i| format!("passes(base, run, group, z - {i}u * ORBIT_STEP)"))
+                .collect();
+            let each: Vec<String> = (0..merged)
+                .map(|i| format!("candidates_1(base, run, group, z - {i}u * ORBIT_STEP ROW_ARGUMENT({i}))"))
+                .collect();
+            let _ = writeln!(
+                text,
+                "#define MERGED {merged}u\n#define ANY_PASSES ({})\n#define MERGED_CANDIDATES do {{ {}; }} while (0)",
+                any.join(" | "),
+                each.join("; "),
+            );
+        }
     }
     let _ = write!(text, "\n{}{kernel}", printed.text);
     Printed {

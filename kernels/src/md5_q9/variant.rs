@@ -9,8 +9,8 @@ use super::knobs::knobs;
 use super::machine::Layer;
 use super::mutate::Mutation;
 use super::options::{VariantFile, Walk, WordAdds};
-use super::order::{MEMBERS, ORBIT_STEP, last_of_first_group, orbit_slot};
-use super::production::{ProductionWorkload, natural_shape};
+use super::order::{MEMBERS, ORBIT_STEP, last_of_first_group, orbit_slot, row_borders};
+use super::production::ProductionWorkload;
 use super::run::best_states;
 use super::taint::first_layer;
 use super::workload::{Kernel, Test};
@@ -108,6 +108,7 @@ impl Md5Variant {
         let stretches = every_star
             .chain(edges)
             .map(|y0| (u64::from(orbit_slot(y0)), 1))
+            .chain(row_borders().map(|border| (border - 4, 8)))
             .collect();
         TraceCheck::new(
             self.kernel(Test::Trace),
@@ -166,9 +167,9 @@ impl Variant for Md5Variant {
 
     fn checks(&self, plan: &ValidationPlan) -> Vec<Box<dyn Check>> {
         let base = |shape, index| Base::new(shape, plan.seed, index, Prefix::none());
-        let shapes = match self.walk() {
-            Walk::Tunnel => [base(Shape::Ordinary, 0), base(Shape::Orbit, 0)],
-            Walk::Orbit => [base(Shape::Orbit, 0), base(Shape::Orbit, 1)],
+        let shapes = match self.file.options.shape() {
+            Shape::Ordinary => [base(Shape::Ordinary, 0), base(Shape::Orbit, 0)],
+            shape => [base(shape, 0), base(shape, 1)],
         };
         let mut checks: Vec<Box<dyn Check>> = Vec::new();
         for base in &shapes {
@@ -184,7 +185,8 @@ impl Variant for Md5Variant {
                 plan.seed,
             )));
         }
-        let orbit = base(Shape::Orbit, 0);
+        // A base that every variant can walk.
+        let orbit = base(Shape::ZeroOrbit, 0);
         let build = |test| self.kernel(test);
         checks.push(Box::new(AgreementCheck::slice(build, orbit.clone(), plan.seed)));
         if plan.whole_base {
@@ -202,7 +204,7 @@ impl Variant for Md5Variant {
     }
 
     fn overflow_check(&self, plan: &ValidationPlan) -> Box<dyn Check> {
-        let base = Base::new(natural_shape(self.walk()), plan.seed, 0, Prefix::none());
+        let base = Base::new(self.file.options.shape(), plan.seed, 0, Prefix::none());
         Box::new(OverflowCheck::new(self.kernel(Test::Bits(10)), base))
     }
 

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::family::{Check, Difference, Verdict};
 use crate::md5_q9::base::Base;
 use crate::md5_q9::options::{LaunchOptions, Walk};
+use crate::md5_q9::order::{orbit_slot, row_borders};
 use crate::md5_q9::workload::{Kernel, Report, Span, confirm, hit_buffer, hit_words, reports};
 use crate::seeded::Seeded;
 use crate::workload::{Batch, BufferId, Collected, Fault, Outputs, Setup, Step, Workload};
@@ -98,9 +99,17 @@ fn plants(kernel: &Kernel, base: &Base, seeded: &mut Seeded) -> Vec<Plant> {
     // Every member of orbits with the shortest and the longest groups.
     if walk == Walk::Orbit {
         for y0 in [0, 0xfff, 0x1000, 0x0f0f_0f0e] {
-            let slot = u64::from(super::super::order::orbit_slot(y0));
+            let slot = u64::from(orbit_slot(y0));
             let first = slot.min(walk.slots() - slots);
             plants.extend(walk.slot(slot).map(|q9| plant(first, slots, inner, q9)));
+        }
+    }
+    // Threads that go from one row of the order to the next.
+    if walk == Walk::Orbit {
+        for border in row_borders() {
+            for slot in border - 3..border + 3 {
+                plants.extend(ends_of_slot(walk, border - 3, slot).map(|q9| plant(border - 3, 6, 6, q9)));
+            }
         }
     }
     // The launch as production makes it: a full block, first and last slot.

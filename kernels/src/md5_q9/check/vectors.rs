@@ -10,7 +10,6 @@ use crate::md5_q9::base::{Base, Prefix, Shape};
 use crate::md5_q9::machine::Layer;
 use crate::md5_q9::md5::digest_bytes;
 use crate::md5_q9::options::Walk;
-use crate::md5_q9::production::natural_shape;
 use crate::md5_q9::workload::{Kernel, ROW, ROW_HEAD, Span, UNFORMED, hex};
 use crate::workload::{Batch, Buffer, BufferId, Collected, Fault, Outputs, Setup, Step, Workload};
 
@@ -101,7 +100,7 @@ impl VectorBase {
             )));
         }
         let base = Base::from_states(format!("vector-{index}"), q, Prefix::none());
-        if self.orbit != (base.shape == Shape::Orbit) {
+        if self.orbit != base.shape.serves(Shape::Orbit) {
             return Err(VectorError(format!(
                 "bases[{index}].orbit is {}, but an orbit is 7 = 00000000 with 8 = ffffffff",
                 self.orbit
@@ -179,7 +178,7 @@ pub struct VectorCheck {
 impl VectorCheck {
     fn covering(mut self) -> VectorCheck {
         let walk = self.kernel.walk();
-        let shape_fits = natural_shape(walk) == Shape::Ordinary || self.base.shape == Shape::Orbit;
+        let shape_fits = self.base.shape.serves(self.kernel.file.options.shape());
         self.covered = (0..self.cases.len())
             .filter(|&i| shape_fits && walk.find(self.cases[i].q9).is_some())
             .collect();

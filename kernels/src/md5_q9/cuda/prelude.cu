@@ -14,20 +14,25 @@ typedef unsigned long long u64;
 
 // What stays the same for the whole launch, beside the base.
 struct Run {
-    u32 target;      // Q61 of a hit
-    u32 one;         // 1, but the compiler does not know
-    u32 uniform_one; // the same, in a uniform register
+    u32 target;            // Q61 of a hit
+    u32 one;               // 1, but the compiler does not know
+    u32 uniform_one;       // the same, in a uniform register
+    u32 uniform_minus_one; // -1, likewise
+    u32 uniform_64;        // 64, likewise
+    u32 slack;             // 63 - target
     u32 *hits;
-    u32 capacity;    // records that fit in `hits`
+    u32 capacity;          // records that fit in `hits`
 };
 
 // A launch's parameters. The compiler reads a parameter anew from constant memory, into an ordinary register, wherever
 // it is used inside a divergent loop; a value that it has to compute from uniform operands it keeps in a uniform
-// register. gridDim.x stays below 2^31, so `nought` is 0.
-static __device__ __forceinline__ Run launched(const u32 target, const u32 one, u32 *const hits, const u32 capacity)
+// register. `nought` is such a value, and 0.
+static __device__ __forceinline__ Run launched(const u32 nought, const u32 target, const u32 one, u32 *const hits,
+                                               const u32 capacity)
 {
-    const u32 nought = gridDim.x >> 31;
-    const Run run = {target | nought, one, one | nought, hits, capacity};
+    const u32 uniform_one = one | nought;
+    const Run run = {target | nought, one, uniform_one, nought - uniform_one, uniform_one << 6,
+                     63u - (target | nought), hits, capacity};
     return run;
 }
 
@@ -66,6 +71,16 @@ static __device__ __forceinline__ void report(const Run &run, const u32 q9, cons
 #define PASSES(q61) ((((q61) ^ run.target) << (32 - ASSAY_TEST_BITS)) == 0u)
 #else
 #define PASSES(q61) ((q61) == run.target)
+#endif
+
+// A test that everything with Q61 = target passes, and one in 2^26 of the rest, for x with Q61 = Q60 + rotl(x, 6): that is
+// x * 64 + (x >> 26) + Q60, so x * 64 + Q60 + 63 - target = 63 - (x >> 26), which is at most 63.
+#if defined(ASSAY_TRACE)
+#define MAY_PASS(q60, x) true
+#elif defined(ASSAY_TEST_BITS)
+#define MAY_PASS(q60, x) PASSES((q60) + ((x) << 6 | (x) >> 26))
+#else
+#define MAY_PASS(q60, x) (mad1(x, run.uniform_64, q60) + run.slack <= 63u)
 #endif
 
 // A trace writes a row per candidate, at `row` and after; production code has none of this.

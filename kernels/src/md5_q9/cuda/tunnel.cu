@@ -4,7 +4,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 md5_q9(const Base base, const u64 first, const u64 slots, const u32 inner, const u32 target, const u32 one,
        u32 *const hits, const u32 capacity, u32 *const trace)
 {
-    const Run run = launched(target, one, hits, capacity);
+    // A grid is narrower than 2^31.
+    const Run run = launched(gridDim.x >> 31, target, one, hits, capacity);
     const u64 begin = (u64)(blockIdx.x * blockDim.x + threadIdx.x) * inner;
     if (begin >= slots) return;
     u32 left = slots - begin < inner ? (u32)(slots - begin) : inner;

@@ -6,7 +6,7 @@ use super::lanes::Lanes;
 use super::plain::Plain;
 use crate::md5_q9::describe::{self, Group, Words};
 use crate::md5_q9::machine::{Input, Machine, Role};
-use crate::md5_q9::options::{Adds, Constants, Options, Placement, Walk, WordAdds};
+use crate::md5_q9::options::{Adds, Constants, FirstTest, Options, Placement, Slots, Walk, WordAdds};
 use crate::native::Isa;
 
 /// Numbers of interleaved states for which there is a bare chain.
@@ -15,7 +15,11 @@ pub const BARE_STATES: [u32; 5] = [1, 2, 3, 4, 6];
 const OPTIONS: Options = Options {
     walk: Walk::Orbit,
     constants: Constants::Preadded,
+    zero_constants: false,
     interleave: 1,
+    merged_tests: None,
+    test: FirstTest::Equal,
+    slots: Slots::Divided,
     adds: Adds {
         constant: Placement::Plain,
         function: Placement::Plain,

@@ -7,7 +7,7 @@ use super::plain::Plain;
 use super::walk::{Piece, Yield, walk};
 use crate::md5_q9::machine::Input;
 use crate::md5_q9::mutate::{Mutant, Mutation};
-use crate::md5_q9::options::{Adds, Constants, Options, Placement, Walk, WordAdds};
+use crate::md5_q9::options::{Adds, Constants, FirstTest, Options, Placement, Slots, Walk, WordAdds};
 use crate::md5_q9::order::ORBIT_STEP;
 use crate::md5_q9::workload::{HIT_HEAD, HIT_WORDS, LaunchArguments, ROW, Test};
 use crate::native::{Isa, NativeError, NativeKernel};
@@ -49,7 +49,12 @@ const fn native(walk: Walk, constants: Constants) -> Options {
     Options {
         walk,
         constants,
+        // The words are zero then, and adding them costs little here.
+        zero_constants: false,
         interleave: 1,
+        merged_tests: None,
+        test: FirstTest::Equal,
+        slots: Slots::Divided,
         adds,
     }
 }
