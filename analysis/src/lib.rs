@@ -33,7 +33,8 @@ pub use energy::{EDGES_MIN_S, Finding, GAP_FLAGGED, LEAD_S, PowerLog, SILENCE_MA
 pub use fault::Fault;
 pub use hex::{Hex32, HexError, decode_hex, encode_hex};
 pub use manifest::{
-    Build, Device, FileEntry, Gpu, Host, Manifest, PowerPlan, SCHEMA, Status, TrialPlan, VariantEntry,
+    Build, Device, FileEntry, Gpu, Host, Manifest, Objective, PowerPlan, SCHEMA, Status, TrialPlan, TunePlan,
+    VariantEntry,
 };
 pub use record::{MANIFEST, Record, RecordError, RecordWriter};
 pub use report::{REPORT_FILES, Report, ReportError};

@@ -38,6 +38,8 @@ pub struct Manifest {
     pub plan: Option<TrialPlan>,
     /// How power was sampled, if it was.
     pub power: Option<PowerPlan>,
+    /// What a tuner was asked for, and how far its time has gone.
+    pub tune: Option<TunePlan>,
     /// The variants in the order in which they were selected (the A/A control is not one).
     pub variants: Vec<VariantEntry>,
     /// Sentences a reader needs, such as the reason why a column is empty.
@@ -151,6 +153,32 @@ pub struct PowerPlan {
     pub period_s: f64,
     /// Length of each idle period, s; 0 where trials are too short for an energy.
     pub idle_seconds: f64,
+}
+
+/// What a tuner looks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Objective {
+    /// The highest rate.
+    #[default]
+    Rate,
+    /// The most units per joule.
+    Energy,
+}
+
+/// What a tuner was asked for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TunePlan {
+    /// Label of the variant that it started from: candidate 0 of tune.csv.
+    pub start: String,
+    /// What it looked for: `rate` or `energy`.
+    pub objective: Objective,
+    /// Time it was given, s; where it was continued, all of it together.
+    pub budget_s: f64,
+    /// Time it has used, s.
+    pub spent_s: f64,
+    /// Whether the race was run to its end, so that there is nothing to continue.
+    pub decided: bool,
 }
 
 /// One variant as it was built.

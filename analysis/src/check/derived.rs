@@ -57,7 +57,7 @@ pub(super) fn check_summary(record: &Record, runs: Option<&[RunRow]>) -> Result<
 }
 
 /// Holds a table as written against its rows as they should be, field by field and character by character.
-fn compare<R: Row>(text: &[u8], rows: &[R]) -> Result<(), Fault> {
+pub(super) fn compare<R: Row>(text: &[u8], rows: &[R]) -> Result<(), Fault> {
     let written = raw_records::<R>(text)?;
     let expected = raw_records::<R>(&encode_rows(rows)?)?;
     if written.len() != expected.len() {

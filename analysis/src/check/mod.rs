@@ -3,6 +3,7 @@
 mod derived;
 mod files;
 mod messages;
+mod tuner;
 
 use std::path::Path;
 
@@ -23,6 +24,8 @@ pub struct CheckReport {
     pub trials: usize,
     /// Rows of summary.csv that were computed again.
     pub summary_rows: usize,
+    /// Rows of tune.csv that were computed again.
+    pub tune_rows: usize,
 }
 
 /// Why a record does not check.
@@ -61,6 +64,7 @@ pub fn check(dir: impl AsRef<Path>) -> Result<CheckReport, CheckError> {
     let files = files::check(&record)?;
     let runs = derived::check_runs(&record)?;
     let summary_rows = derived::check_summary(&record, runs.as_deref())?;
+    let tune_rows = tuner::check_tune(&record, runs.as_deref())?;
     let messages = messages::check(&record, runs.as_deref())?;
     Ok(CheckReport {
         status: manifest.status,
@@ -69,5 +73,6 @@ pub fn check(dir: impl AsRef<Path>) -> Result<CheckReport, CheckError> {
         candidates: messages.candidates,
         trials: runs.map_or(0, |runs| runs.len()),
         summary_rows,
+        tune_rows,
     })
 }

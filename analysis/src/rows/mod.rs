@@ -9,6 +9,7 @@ mod power;
 mod runs;
 mod sass;
 mod summary;
+mod tune;
 mod validation;
 
 pub use bases::BaseRow;
@@ -18,4 +19,5 @@ pub use power::{Phase, PowerRow};
 pub use runs::{RunRow, Verdict};
 pub use sass::{Pipe, PipeTotals, SassRow, pipe_totals};
 pub use summary::SummaryRow;
+pub use tune::{Fate, Standing, TuneRow};
 pub use validation::ValidationRow;

@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use assay_analysis::{
     Row,
-    rows::{BaseRow, BoundRow, HitRow, PowerRow, RunRow, SassRow, SummaryRow, ValidationRow},
+    rows::{BaseRow, BoundRow, HitRow, PowerRow, RunRow, SassRow, SummaryRow, TuneRow, ValidationRow},
 };
 
 /// A table's section as it should stand in the document.
@@ -29,6 +29,7 @@ fn the_document_describes_every_table_as_the_program_does() {
         section::<BoundRow>(),
         section::<HitRow>(),
         section::<SummaryRow>(),
+        section::<TuneRow>(),
     ] {
         assert!(
             text.contains(&section),
