@@ -24,6 +24,7 @@ mod summary;
 mod table;
 mod tables;
 mod throttle;
+mod tune_table;
 mod utc;
 
 pub use check::{CheckError, CheckReport, check};
@@ -42,4 +43,5 @@ pub use summary::{InvalidTrial, Summary, family, is_control, summarise};
 pub use table::{Align, Table, TableColumn, summary_table};
 pub use tables::{decode_rows, encode_rows};
 pub use throttle::{Effect, ThrottleSet, UnknownReason};
+pub use tune_table::tune_table;
 pub use utc::{since_utc, utc_rfc3339, utc_stamp};

@@ -8,3 +8,4 @@ mod record;
 mod report;
 mod sample;
 mod summary;
+mod tune;
