@@ -8,7 +8,7 @@ use anyhow::Context;
 use assay_analysis::rows::{BaseRow, HitRow, ValidationRow};
 use assay_analysis::{
     Build, Device as DeviceEntry, Gpu, Hex32, Manifest, PowerPlan, Record, RecordWriter, Status, TrialPlan,
-    VariantEntry, decode_hex, encode_hex, utc_rfc3339, utc_stamp,
+    TunePlan, VariantEntry, decode_hex, encode_hex, utc_rfc3339, utc_stamp,
 };
 use assay_kernels::family::{self, BaseWords};
 use assay_kernels::workload::Hit;
@@ -156,12 +156,22 @@ impl Book {
         self.writer.manifest_mut().power.as_mut()
     }
 
+    /// Note what a tuner was asked for, and how far it is.
+    pub fn note_tune(&mut self, plan: TunePlan) {
+        self.writer.manifest_mut().tune = Some(plan);
+    }
+
+    /// The command line that the manifest holds.
+    pub fn command(&mut self) -> Vec<String> {
+        self.writer.manifest_mut().command.clone()
+    }
+
     /// Note that the record was continued, and by which program and driver if those changed.
-    pub fn note_continued(&mut self, at: &str, rounds: u32, driver_before: Option<String>) {
+    pub fn note_continued(&mut self, at: &str, how_far: &str, driver_before: Option<String>) {
         let build = this_build();
         let manifest = self.writer.manifest_mut();
         let driver = manifest.gpu.as_ref().and_then(|gpu| gpu.driver.clone());
-        let mut sentence = format!("continued at {at} for {rounds} round(s)");
+        let mut sentence = format!("continued at {at} for {how_far}");
         if manifest.build != build {
             let commit = build.commit.as_deref().unwrap_or("unknown");
             let dirty = if build.dirty == Some(true) {
@@ -364,7 +374,7 @@ fn entry(selected: &Selected, build: &BuildInfo, info: &DeviceInfo) -> VariantEn
 }
 
 /// The program that runs.
-fn this_build() -> Build {
+pub fn this_build() -> Build {
     Build {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         commit: Some(env!("ASSAY_COMMIT").to_owned()).filter(|commit| !commit.is_empty()),

@@ -4,7 +4,7 @@ use clap::{Parser, Subcommand};
 
 use crate::command::{
     BuildArgs, CheckArgs, CompareArgs, CompletionsArgs, DevicesArgs, ManArgs, PipesArgs, PowerArgs,
-    ReportArgs, RunArgs, SassArgs, SearchArgs, TrialArgs, ValidateArgs, VariantsArgs, VariantsFlag,
+    ReportArgs, RunArgs, SassArgs, SearchArgs, TrialArgs, TuneArgs, ValidateArgs, VariantsArgs, VariantsFlag,
 };
 
 /// Proves a GPU integer kernel right, then measures what it costs.
@@ -16,6 +16,7 @@ use crate::command::{
     after_help = "Start with:
   assay run                        validate, time and report on the best device there is
   assay validate md5-q9            prove every variant of a family
+  assay tune md5-q9/v5             find the options that are fastest on the device at hand
   assay search --zeros 8           find a message whose MD5 begins with eight zeros
 
 Exit codes: 0 done and right; 1 a check failed; 2 usage or bad input; 3 no usable device or tool;
@@ -46,6 +47,7 @@ pub enum Command {
     Power(PowerArgs),
     Trial(TrialArgs),
     Run(RunArgs),
+    Tune(TuneArgs),
     Search(SearchArgs),
     Report(ReportArgs),
     Compare(CompareArgs),

@@ -16,6 +16,7 @@ mod search;
 mod select;
 mod toolchain;
 mod trial;
+mod tune;
 mod validate;
 mod zeros;
 

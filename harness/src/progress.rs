@@ -18,6 +18,11 @@ impl Progress {
         }
     }
 
+    /// Not shown: for what is a part of something that is.
+    pub fn silent() -> Progress {
+        Progress { shown: false }
+    }
+
     /// A bar that knows its length.
     pub fn bar(&self, what: &str, length: u64) -> Bar {
         self.styled(
@@ -57,6 +62,11 @@ impl Bar {
     /// Say what is being done.
     pub fn say(&self, message: &str) {
         self.bar.set_message(message.to_owned());
+    }
+
+    /// So much is done altogether.
+    pub fn reach(&self, steps: u64) {
+        self.bar.set_position(steps);
     }
 
     /// So much more is done.

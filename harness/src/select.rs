@@ -96,9 +96,23 @@ impl Shelf {
         Ok(names)
     }
 
+    /// The file of a variant.
+    fn path(&self, family: &dyn Family, name: &str) -> PathBuf {
+        self.folder.join(family.name()).join(format!("{name}.toml"))
+    }
+
+    /// The text of a selected variant's file.
+    ///
+    /// # Errors
+    /// When it cannot be read any more.
+    pub fn text(&self, selected: &Selected) -> anyhow::Result<String> {
+        let path = self.path(selected.family, selected.variant.name());
+        fs::read_to_string(&path).with_context(|| format!("{} cannot be read", path.display()))
+    }
+
     /// Read one variant.
     fn read(&self, family: &'static dyn Family, name: &str) -> anyhow::Result<Selected> {
-        let path = self.folder.join(family.name()).join(format!("{name}.toml"));
+        let path = self.path(family, name);
         let text = fs::read_to_string(&path).map_err(|error| {
             let known = self.names(family).unwrap_or_default().join(", ");
             let named = family.name();

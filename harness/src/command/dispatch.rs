@@ -5,8 +5,8 @@ use std::io;
 use crate::cli::{Cli, Command};
 use crate::command::common::subjects;
 use crate::command::{
-    build, check, compare, completions, devices, pipes, power, report, run, sass, search, trial, validate,
-    variants,
+    build, check, compare, completions, devices, pipes, power, report, run, sass, search, trial, tune,
+    validate, variants,
 };
 use crate::device::{Cpu, CudaDevice, Device, DeviceInfo, DeviceName, Emulated};
 use crate::exit::{Outcome, Usage};
@@ -62,6 +62,7 @@ pub fn dispatch(cli: &Cli) -> anyhow::Result<Outcome> {
         }
         Command::Power(args) => power::run(args, out)?,
         Command::Trial(args) => return trial::run(args, &shelf()?, out),
+        Command::Tune(args) => return tune::run(args, &shelf()?, out),
         Command::Run(args) => return run::run(args, &shelf()?, out),
         Command::Search(args) => return search::run(args, &shelf()?, out),
         Command::Report(args) => report::run(args, out)?,

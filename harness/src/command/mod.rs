@@ -14,6 +14,7 @@ mod run;
 mod sass;
 mod search;
 mod trial;
+mod tune;
 mod validate;
 mod variants;
 
@@ -30,6 +31,7 @@ pub use run::RunArgs;
 pub use sass::SassArgs;
 pub use search::SearchArgs;
 pub use trial::TrialArgs;
+pub use tune::TuneArgs;
 pub use validate::ValidateArgs;
 pub use variants::VariantsArgs;
 

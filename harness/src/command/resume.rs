@@ -44,7 +44,9 @@ pub fn resume(args: &RunArgs, folder: &Path, shelf: &Shelf, out: &mut dyn Write)
         .collect();
     let selected = shelf.select(&labels)?;
 
-    let device = device_of(args, manifest).map_err(|why| refuse(&why))?.open()?;
+    let device = device_of(&args.device, manifest)
+        .map_err(|why| refuse(&why))?
+        .open()?;
     same_device(manifest, device.info()).map_err(|why| refuse(&why))?;
     for one in &selected {
         same_build(manifest, one, device.as_ref(), request.seed)?;
@@ -58,7 +60,11 @@ pub fn resume(args: &RunArgs, folder: &Path, shelf: &Shelf, out: &mut dyn Write)
     let driver = manifest.gpu.as_ref().and_then(|gpu| gpu.driver.clone());
     let mut book = Book::reopen(&record)?;
     book.note_device(device.info(), Some(plan.clone()));
-    book.note_continued(&utc_rfc3339(now), args.timing.rounds, driver);
+    book.note_continued(
+        &utc_rfc3339(now),
+        &format!("{} round(s)", args.timing.rounds),
+        driver,
+    );
     prove_and_time(
         args,
         shelf,
@@ -72,8 +78,8 @@ pub fn resume(args: &RunArgs, folder: &Path, shelf: &Shelf, out: &mut dyn Write)
 }
 
 /// The device that was named, else the record's.
-fn device_of(args: &RunArgs, manifest: &Manifest) -> Result<DeviceArgs, String> {
-    let mut device = args.device.clone();
+pub(super) fn device_of(args: &DeviceArgs, manifest: &Manifest) -> Result<DeviceArgs, String> {
+    let mut device = args.clone();
     if device.device.is_none() && device.isa.is_none() {
         let label = manifest
             .devices
@@ -85,7 +91,7 @@ fn device_of(args: &RunArgs, manifest: &Manifest) -> Result<DeviceArgs, String> 
 }
 
 /// A card is known by its UUID, another device by its description.
-fn same_device(manifest: &Manifest, info: &DeviceInfo) -> Result<(), String> {
+pub(super) fn same_device(manifest: &Manifest, info: &DeviceInfo) -> Result<(), String> {
     let was = manifest.gpu.as_ref().and_then(|gpu| gpu.uuid.as_deref());
     let is = info.gpu.as_ref().map(|gpu| gpu.uuid.as_str());
     if was != is {
@@ -107,7 +113,7 @@ fn same_device(manifest: &Manifest, info: &DeviceInfo) -> Result<(), String> {
 }
 
 /// A variant is built as it was for the record: to the same cubin, from the same text.
-fn same_build(
+pub(super) fn same_build(
     manifest: &Manifest,
     selected: &Selected,
     device: &dyn Device,

@@ -19,7 +19,7 @@ use crate::sass::{PipeSource, SassResult};
 use crate::select::{Selected, Shelf};
 use crate::toolchain::{Arch, Toolchain};
 use crate::trial::{Earlier, TrialRequest, trials};
-use crate::validate::{table, validate};
+use crate::validate::{Evidence, table, validate};
 
 /// The main job: validate variants, time those in rotated rounds, leave a record
 #[derive(Debug, Clone, clap::Args)]
@@ -98,7 +98,7 @@ pub fn prove_and_time(
         device: device.info().kind,
         whole_base: false,
     };
-    let validation = match validate(selected, device, &plan, None, &mut book, &progress) {
+    let validation = match validate(selected, device, &plan, None, Evidence::All, &mut book, &progress) {
         Ok(validation) => validation,
         Err(error) => {
             book.close(Status::Failed)?;

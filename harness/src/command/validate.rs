@@ -12,7 +12,7 @@ use crate::book::Book;
 use crate::exit::{Outcome, Usage};
 use crate::progress::Progress;
 use crate::select::{Selected, Shelf};
-use crate::validate::{Document, overflow_is_rejected, table, validate};
+use crate::validate::{Document, Evidence, overflow_is_rejected, table, validate};
 
 /// Prove variants right: every layer against the host's answer, planted hits, hit sets
 #[derive(Debug, Clone, clap::Args)]
@@ -105,6 +105,7 @@ pub fn run(args: &ValidateArgs, shelf: &Shelf, out: &mut dyn Write) -> anyhow::R
         device.as_ref(),
         &plan,
         vectors.as_deref(),
+        Evidence::All,
         &mut book,
         &Progress::new(),
     );

@@ -13,4 +13,4 @@ pub use meter::{Counts, Meter};
 pub use nvml::NvmlCard;
 pub use probe::{Cadence, Probe, probe};
 pub use sampler::PERIOD;
-pub use source::{NoPower, open};
+pub use source::{NoPower, counts_energy, open};

@@ -70,6 +70,9 @@ pub enum NoPower {
         /// The reason.
         why: String,
     },
+    /// There is power, but no energy counter.
+    #[error("{0} has no energy counter")]
+    NoCounter(String),
     /// Emulation is not about power.
     #[error("an emulated card draws no power of its own")]
     Emulated,
@@ -84,5 +87,19 @@ pub fn open(kind: DeviceKind, uuid: Option<&str>) -> Result<Box<dyn PowerSource>
         (DeviceKind::Cuda, Some(uuid)) => Ok(Box::new(NvmlCard::open(uuid)?.with_power()?)),
         (DeviceKind::Cpu, _) => Ok(Box::new(Rapl::open(Rapl::FOLDER.as_ref())?)),
         (DeviceKind::Cuda | DeviceKind::Emulated, _) => Err(NoPower::Emulated),
+    }
+}
+
+/// Make sure that the device counts its energy.
+///
+/// # Errors
+/// When it does not, or cannot be asked.
+pub fn counts_energy(kind: DeviceKind, uuid: Option<&str>) -> Result<(), NoPower> {
+    let mut source = open(kind, uuid)?;
+    match source.read() {
+        Ok(Reading {
+            energy_mj: Some(_), ..
+        }) => Ok(()),
+        _ => Err(NoPower::NoCounter(source.name())),
     }
 }

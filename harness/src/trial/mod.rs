@@ -1,5 +1,6 @@
 //! Trials: timed runs in rotated rounds, with an A/A control.
 
+mod bench;
 mod clock;
 mod contestant;
 mod instruments;
@@ -7,6 +8,8 @@ mod order;
 mod plan;
 mod run;
 
-pub use contestant::batch_units;
+pub use bench::{Bench, Place};
+pub use contestant::{Contestant, batch_units};
+pub use order::order;
 pub use plan::{Earlier, TrialRequest};
 pub use run::{Trials, trials};

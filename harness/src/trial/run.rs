@@ -3,15 +3,15 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use assay_analysis::rows::RunRow;
 use assay_analysis::{Summary, TrialPlan, summarise};
 use assay_kernels::family::Production;
 
+use super::bench::{Bench, Place};
 use super::contestant::{Contestant, batch_units};
 use super::instruments::Instruments;
-use super::plan::{Earlier, TrialRequest, Turn, baselines, turns};
+use super::plan::{Earlier, TrialRequest, baselines, turns};
 use crate::book::Book;
-use crate::device::{Device, DeviceInfo};
+use crate::device::Device;
 use crate::flow::FlowError;
 use crate::interrupt;
 use crate::power::Meter;
@@ -37,7 +37,7 @@ pub fn trials(
     selected: &[Selected],
     device: &dyn Device,
     request: &TrialRequest,
-    mut earlier: Earlier,
+    earlier: Earlier,
     book: &mut Book,
     progress: &Progress,
 ) -> anyhow::Result<Trials> {
@@ -74,57 +74,33 @@ pub fn trials(
         .map(|contestant| contestant.label.as_str())
         .collect();
     let turns = turns(&labels, request, &earlier);
-    let mut instruments = Instruments::start(device, request, &mut earlier, book)?;
+    let mut bench = Bench::start(device, request, earlier, book)?;
 
     let bar = progress.bar("trials", turns.len() as u64);
     bar.say("idle");
-    instruments.rest();
-    warm_up(&mut contestants, request, &mut instruments, book, &bar)?;
-    let mut rows = earlier.rows;
+    bench.instruments.rest();
+    warm_up(&mut contestants, request, &mut bench.instruments, book, &bar)?;
     for turn in turns {
         let contestant = &mut contestants[turn.contestant];
         bar.say(&format!("round {}, {}", turn.round, contestant.label));
-        let trial = rows.iter().map(|row| row.trial).max().unwrap_or(0) + 1;
-        let before = instruments.begin(trial)?;
-        let timed = contestant.run(request.time)?;
-        let (in_kernel_clock_mhz, counts) = instruments.end(before.as_ref(), book)?;
-        if interrupt::asked() {
-            instruments.forget(trial); // A trial that was cut short is none.
+        let place = Place {
+            round: turn.round,
+            position: turn.position,
+        };
+        if bench.time(place, contestant, info, request.time, book)?.is_none() {
             break;
         }
-        let row = RunRow {
-            trial,
-            batches: timed.batches,
-            base_first: timed.base_first,
-            base_last: timed.base_last,
-            units: timed.units,
-            seconds: timed.seconds,
-            hits: hit_bits(contestant).map(|_| timed.hits.len() as u64),
-            in_kernel_clock_mhz,
-            power_overruns: counts.map(|counts| counts.overruns),
-            power_repeats: counts.map(|counts| counts.repeats),
-            ..row_of(turn, contestant, info)
-        };
-        rows.push(row.derived(instruments.log().as_ref())?);
-        book.keep_hits(&contestant.label, Some(trial), &timed.hits)?;
-        write(&rows, &instruments, book)?;
+        bench.write(book)?;
         bar.advance(1);
     }
     if !interrupt::asked() {
         bar.say("idle");
-        instruments.rest();
+        bench.instruments.rest();
     }
-    instruments.hand_over();
-    instruments.note_failures(book);
-    // Once more: what was idle after the rounds is known only now.
-    let rows = rows
-        .into_iter()
-        .map(|row| row.derived(instruments.log().as_ref()))
-        .collect::<Result<Vec<_>, _>>()?;
-    write(&rows, &instruments, book)?;
-    let summary = summarise(&rows, &baseline_labels)?;
+    bench.finish(book)?;
+    let summary = summarise(bench.rows(), &baseline_labels)?;
     // Interrupted before the first trial was finished, there is nothing to sum up.
-    if !rows.is_empty() {
+    if !bench.rows().is_empty() {
         book.writer().write_table(&summary.rows)?;
     }
     Ok(Trials {
@@ -174,30 +150,4 @@ fn warm_up(
         None => {}
     }
     Ok(())
-}
-
-fn hit_bits(contestant: &Contestant) -> Option<u32> {
-    let search = contestant.selected.family.search()?;
-    Some(4 * search.zeros_tested())
-}
-
-/// The columns that are known before a trial.
-fn row_of(turn: Turn, contestant: &Contestant, info: &DeviceInfo) -> RunRow {
-    RunRow {
-        round: turn.round,
-        position: turn.position,
-        variant: contestant.label.clone(),
-        device: info.id.clone(),
-        hit_bits: hit_bits(contestant),
-        sms: info.gpu.as_ref().map(|gpu| gpu.multiprocessors),
-        ..RunRow::default()
-    }
-}
-
-fn write(rows: &[RunRow], instruments: &Instruments, book: &Book) -> anyhow::Result<()> {
-    if let Some(samples) = instruments.samples() {
-        book.writer().write_table(samples)?;
-    }
-    book.writer().write_table(rows)?;
-    book.save()
 }

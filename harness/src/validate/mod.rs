@@ -5,7 +5,12 @@ mod report;
 mod run;
 
 #[cfg(test)]
+mod doctored;
+#[cfg(test)]
 mod mutation_tests;
 
+#[cfg(test)]
+pub use doctored::Doctored;
+
 pub use report::{Document, table};
-pub use run::{overflow_is_rejected, validate};
+pub use run::{Evidence, overflow_is_rejected, validate};

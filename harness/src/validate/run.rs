@@ -29,8 +29,17 @@ impl Validation {
     }
 }
 
+/// Which candidates a validation leaves in the record, digests as the device formed them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Evidence {
+    /// All: a record with a wrong one fails its check, at the digest that is wrong.
+    All,
+    /// Those of right checks: the record holds other things, and must check.
+    OfRightChecks,
+}
+
 /// Validate `selected` on `device`; with `vectors`, the cases of a vector file instead of the family's own checks.
-/// Candidates go into the book.
+/// Candidates go into the book, as far as `evidence` says.
 ///
 /// # Errors
 /// When the device fails or the vector file cannot be read. What the checks find is in the results.
@@ -39,6 +48,7 @@ pub fn validate(
     device: &dyn Device,
     plan: &ValidationPlan,
     vectors: Option<&str>,
+    evidence: Evidence,
     book: &mut Book,
     progress: &Progress,
 ) -> anyhow::Result<Validation> {
@@ -71,7 +81,9 @@ pub fn validate(
                 validation.interrupted = true;
                 break;
             };
-            book.keep_candidates(&verdict.bases, &verdict.rows)?;
+            if evidence == Evidence::All || (verdict.ok() && fault.is_none()) {
+                book.keep_candidates(&verdict.bases, &verdict.rows)?;
+            }
             agreements.extend(verdict.agreements.iter().map(|set| (one.label(), set.clone())));
             row.add(&check.name(), &verdict, fault.as_ref(), &one.family.layers());
             bar.advance(1);

@@ -41,6 +41,9 @@ fn unknown_names_are_answered_with_the_known_ones() {
             ["search", "--variant=md5-q9"],
             ["--variant md5-q9", "one variant"],
         ),
+        (["tune", "md5-q9/v99"], ["md5-q9/v99", "v0, v1"]),
+        (["tune", "md5-q9"], ["`md5-q9` is a family", "one variant"]),
+        (["tune", "--budget=5s"], ["VARIANT", "required"]),
         (["man", "nosuch"], ["`nosuch`", "command"]),
         (["completions", "nosuch"], ["nosuch", "bash"]),
         (["nosuch", "x"], ["nosuch", "subcommand"]),
@@ -62,6 +65,9 @@ fn numbers_out_of_range_are_answered_with_the_range() {
         (["search", "--seed", "x"], ["--seed", "x"]),
         (["trial", "--rounds", "0"], ["--rounds", "1..=1000"]),
         (["run", "--seconds", "0"], ["--seconds", "above zero"]),
+        (["tune", "--budget", "0s"], ["--budget", "above zero"]),
+        (["tune", "--objective", "speed"], ["speed", "rate, energy"]),
+        (["tune", "--seed", "x"], ["--seed", "x"]),
     ] {
         refused(&place, 2, &arguments, &words);
     }
@@ -88,6 +94,12 @@ fn flags_that_exclude_each_other_are_named() {
         2,
         &["validate", "--overflow", "--whole-base"],
         &["--overflow", "--whole-base"],
+    );
+    refused(
+        &place,
+        2,
+        &["tune", "--resume", "r", "--objective", "energy"],
+        &["--resume", "--objective"],
     );
     let both = ["validate", "--vectors", &vectors(), "--overflow"];
     refused(&place, 2, &both, &["--vectors", "--overflow"]);
@@ -194,6 +206,70 @@ fn a_folder_for_the_record_that_cannot_be_used_is_named() {
         );
     }
     assert_eq!(std::fs::read_dir(place.path("full")).unwrap().count(), 1);
+}
+
+#[test]
+fn a_folder_for_a_tuners_record_that_cannot_be_used_is_named() {
+    let place = Place::new();
+    place.file("full/notes.txt", "mine");
+    for out in ["/proc/nope", "full"] {
+        refused(
+            &place,
+            2,
+            &["tune", "v5", "--device", "cpu", "--out", out],
+            &[out],
+        );
+    }
+}
+
+#[test]
+fn what_a_tuner_cannot_go_on_with_is_refused_and_left_alone() {
+    let place = Place::new();
+    let vectors = vectors();
+    let other = [
+        "validate",
+        "v0",
+        "--device",
+        "cpu",
+        "--vectors",
+        &vectors,
+        "--out",
+        "r",
+    ];
+    assert_eq!(place.assay(&other).code, 0);
+    refused(
+        &place,
+        2,
+        &["tune", "--resume", "r"],
+        &["--resume r", "no record of `assay tune`"],
+    );
+    refused(
+        &place,
+        2,
+        &["tune", "--resume", "nowhere"],
+        &["nowhere", "manifest.json"],
+    );
+    assert_eq!(place.assay(&["check", "r"]).code, 0);
+}
+
+#[test]
+fn energy_where_none_is_counted_is_refused_by_one_sentence() {
+    let place = Place::new();
+    let asked = ["tune", "v5", "--device", "emulated", "--objective", "energy"];
+    let said = place.assay(&asked);
+    assert_eq!(said.code, 3, "{}", said.stderr);
+    assert!(
+        said.stderr.contains("--objective energy") && said.stdout.is_empty(),
+        "{}",
+        said.stderr
+    );
+    refused(
+        &place,
+        2,
+        &["tune", "v5", "--objective", "energy", "--budget", "10s"],
+        &["--budget", "60 s"],
+    );
+    assert!(!place.path("runs").exists());
 }
 
 #[test]

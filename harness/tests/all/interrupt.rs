@@ -109,6 +109,30 @@ fn a_run_that_is_interrupted_between_trials_keeps_those_that_were_finished() {
     assert!(runs.lines().count() >= 2, "{runs}");
 }
 
+const TUNE: [&str; 6] = ["tune", "md5-q9/v5", "--device", "cpu", "--budget", "1h"];
+
+#[test]
+fn a_race_that_is_interrupted_while_it_validates_has_no_winner() {
+    for later in [0, 300] {
+        let (place, _) = interrupted(&TUNE, "start.toml", Duration::from_millis(later));
+        assert!(!has(&place.path("r"), "winner.toml"));
+        assert!(!has(&place.path("r"), "runs.csv"));
+        place.json(0, &["tune", "--resume", "r", "--budget", "4s", "--json"]);
+    }
+}
+
+#[test]
+fn a_race_that_is_interrupted_between_trials_goes_on_without_repeating_any() {
+    let (place, _) = interrupted(&TUNE, "runs.csv", Duration::from_millis(1500));
+    let runs = || std::fs::read_to_string(place.path("r/runs.csv")).unwrap();
+    let before = runs();
+    let json = place.json(0, &["tune", "--resume", "r", "--budget", "3s", "--json"]);
+    assert_eq!(json["ok"], true);
+    assert!(runs().starts_with(&before), "the trials that were are kept");
+    assert_eq!(manifest(&place.path("r"))["status"], "complete");
+    assert_eq!(place.assay(&["check", "r"]).code, 0);
+}
+
 #[test]
 fn a_search_that_is_interrupted_tells_what_it_did() {
     for later in [0, 400] {

@@ -6,3 +6,4 @@ mod cuda_driver;
 mod interrupt;
 mod program;
 mod sass_tables;
+mod tune;

@@ -1,0 +1,117 @@
+//! Variants that were tampered with, for tests: what the checks must find.
+
+use assay_kernels::family::{
+    Check, DeviceKind, PrefixError, Production, ValidationPlan, Variant, VectorError, Verdict,
+};
+use assay_kernels::knob::Knob;
+use assay_kernels::loops::LoopPlan;
+use assay_kernels::md5_q9::Md5Variant;
+use assay_kernels::native::Isa;
+use assay_kernels::workload::{Batch, Collected, Fault, Outputs, Setup, Source, Workload};
+
+/// A variant of which only the checks whose name contains `kind` are run, with one place of its text changed.
+pub struct Doctored {
+    /// The variant.
+    pub variant: Md5Variant,
+    /// What the names of its checks contain.
+    pub kind: &'static str,
+    /// What is replaced in its text, and by what.
+    pub change: Option<(&'static str, &'static str)>,
+}
+
+/// A check whose text is changed.
+struct DoctoredCheck {
+    check: Box<dyn Check>,
+    change: Option<(&'static str, &'static str)>,
+}
+
+impl Doctored {
+    fn check(&self, check: Box<dyn Check>) -> Box<dyn Check> {
+        Box::new(DoctoredCheck {
+            check,
+            change: self.change,
+        })
+    }
+}
+
+impl Workload for DoctoredCheck {
+    fn setup(&self) -> Setup {
+        let mut setup = self.check.setup();
+        if let Some((from, to)) = self.change {
+            let places = setup.source.text.matches(from).count();
+            assert_eq!(places, 1, "`{from}` is in the text {places} times");
+            setup.source.text = setup.source.text.replace(from, to);
+        }
+        setup
+    }
+
+    fn batch(&mut self, index: u64) -> Option<Batch> {
+        self.check.batch(index)
+    }
+
+    fn collect(&mut self, index: u64, outputs: Outputs) -> Result<Collected, Fault> {
+        self.check.collect(index, outputs)
+    }
+}
+
+impl Check for DoctoredCheck {
+    fn name(&self) -> String {
+        self.check.name()
+    }
+
+    fn finish(&mut self) -> Verdict {
+        self.check.finish()
+    }
+}
+
+impl Variant for Doctored {
+    fn name(&self) -> &str {
+        self.variant.name()
+    }
+
+    fn summary(&self) -> &str {
+        self.variant.summary()
+    }
+
+    fn options(&self) -> Vec<(&'static str, String)> {
+        self.variant.options()
+    }
+
+    fn not_applicable(&self, device: DeviceKind) -> Vec<&'static str> {
+        self.variant.not_applicable(device)
+    }
+
+    fn knobs(&self, device: DeviceKind) -> Vec<Knob> {
+        self.variant.knobs(device)
+    }
+
+    fn checks(&self, plan: &ValidationPlan) -> Vec<Box<dyn Check>> {
+        let checks = self.variant.checks(plan).into_iter();
+        let checks = checks.filter(|check| check.name().contains(self.kind));
+        checks.take(1).map(|check| self.check(check)).collect()
+    }
+
+    fn vector_checks(&self, text: &str) -> Result<Vec<Box<dyn Check>>, VectorError> {
+        self.variant.vector_checks(text)
+    }
+
+    fn overflow_check(&self, plan: &ValidationPlan) -> Box<dyn Check> {
+        self.check(self.variant.overflow_check(plan))
+    }
+
+    fn production(&self, request: &Production) -> Result<Box<dyn Workload>, PrefixError> {
+        self.variant.production(request)
+    }
+
+    fn source(&self) -> Source {
+        self.variant.source()
+    }
+
+    fn loops(&self) -> LoopPlan {
+        self.variant.loops()
+    }
+
+    fn native_states(&self, isa: Isa) -> Option<u32> {
+        self.variant.native_states(isa)
+    }
+}
