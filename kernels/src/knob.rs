@@ -12,8 +12,21 @@ const SUMMARY: &str = "summary";
 pub struct Knob {
     /// The key with its tables, such as `launch.block`.
     pub key: &'static str,
-    /// The values, in an order in which neighbours are alike. A combination of several knobs may be refused by the family's reader.
+    /// The values, in an order in which neighbours are alike. Some may be refused unless another knob is turned as well.
     pub values: Vec<toml::Value>,
+    /// What it means to leave the key out.
+    pub absent: Absent,
+}
+
+/// What a file without a knob's key means.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Absent {
+    /// Nothing that a tuner would choose.
+    Untried,
+    /// One of the values.
+    Value(toml::Value),
+    /// Something that none of the values says: worth trying as well.
+    Choice,
 }
 
 impl Knob {
@@ -24,6 +37,23 @@ impl Knob {
             key,
             // Numbers, words and flags are all values; what is none could not stand in a file.
             values: values.filter_map(Result::ok).collect(),
+            absent: Absent::Untried,
+        }
+    }
+
+    /// The same knob, whose first value is what a file without the key means.
+    pub fn first_is_default(mut self) -> Knob {
+        if let Some(first) = self.values.first() {
+            self.absent = Absent::Value(first.clone());
+        }
+        self
+    }
+
+    /// The same knob, of which a file without the key is a choice of its own.
+    pub fn or_absent(self) -> Knob {
+        Knob {
+            absent: Absent::Choice,
+            ..self
         }
     }
 }
@@ -73,6 +103,16 @@ impl VariantText {
         }
     }
 
+    /// Take a dotted key out, if it is there.
+    pub fn remove(&mut self, key: &str) {
+        let (path, last) = key.rsplit_once('.').unwrap_or(("", key));
+        let mut parts = path.split('.').filter(|part| !part.is_empty());
+        let table = parts.try_fold(&mut self.table, |table, part| table.get_mut(part)?.as_table_mut());
+        if let Some(table) = table {
+            table.remove(last);
+        }
+    }
+
     /// Give it another summary.
     pub fn set_summary(&mut self, summary: &str) {
         self.set(SUMMARY, toml::Value::from(summary));
@@ -118,6 +158,11 @@ mod tests {
             assert!(options.contains(&(key, value.to_owned())), "{options:?}");
         }
         assert_eq!(variant.summary(), "another one");
+        for key in ["cpu.states", "summary", "no.such.key", "launch.block.x"] {
+            text.remove(key);
+            assert_eq!(text.get(key), None);
+        }
+        assert_eq!(text.get("launch.block"), Some(&toml::Value::from(128)));
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! The space of candidates: what can be turned, and a candidate as a point in it.
 
 use assay_kernels::family::{DeviceKind, Variant};
-use assay_kernels::knob::VariantText;
+use assay_kernels::knob::{Absent, VariantText};
 use assay_kernels::native::Isa;
 
 /// One choice of a dial.
 #[derive(Debug, Clone, PartialEq)]
 enum Choice {
-    /// The starting file does not give the key, and neither does this.
+    /// The file is without the key.
     Unset,
     /// The key's value.
     Value(toml::Value),
@@ -64,8 +64,15 @@ impl Space {
         let knobs = variant.knobs(kind).into_iter();
         let mut dials: Vec<Dial> = knobs
             .map(|knob| {
-                let own = start.get(knob.key).cloned().map_or(Choice::Unset, Choice::Value);
-                Dial::new(knob.key, own, knob.values.into_iter().map(Choice::Value))
+                let (default, unset) = match knob.absent {
+                    Absent::Untried => (None, None),
+                    Absent::Value(value) => (Some(value), None),
+                    Absent::Choice => (None, Some(Choice::Unset)),
+                };
+                let own = start.get(knob.key).cloned().or(default);
+                let own = own.map_or(Choice::Unset, Choice::Value);
+                let values = knob.values.into_iter().map(Choice::Value);
+                Dial::new(knob.key, own, unset.into_iter().chain(values))
             })
             .collect();
         if let Some((first, others)) = isas.split_first() {
@@ -118,8 +125,11 @@ impl Space {
     pub fn text(&self, point: &Point) -> VariantText {
         let mut text = self.start.clone();
         for (dial, choice) in self.dials.iter().zip(&point.0) {
-            if let (1.., Some(Choice::Value(value))) = (*choice, dial.choices.get(*choice)) {
-                text.set(dial.key, value.clone());
+            match dial.choices.get(*choice) {
+                _ if *choice == 0 => {}
+                Some(Choice::Value(value)) => text.set(dial.key, value.clone()),
+                Some(Choice::Unset) => text.remove(dial.key),
+                Some(Choice::Isa(_)) | None => {}
             }
         }
         text
@@ -183,6 +193,19 @@ mod tests {
         assert_eq!(text.get("launch.inner"), Some(&8.into()));
         assert_eq!(space.text(&space.origin()), VariantText::parse(V5).unwrap());
         assert_eq!(space.isa(&point), None);
+    }
+
+    #[test]
+    fn what_a_file_leaves_out_is_a_choice_and_what_it_means_is_not_tried_twice() {
+        let space = space(DeviceKind::Cuda, &[]);
+        assert_eq!(space.point("options.zero_constants = false"), None, "v5 has that");
+        let merged = space.point("options.merged_tests = 4").unwrap();
+        let text = space.text(&merged);
+        assert_eq!(text.get("options.merged_tests"), Some(&4.into()));
+        let variant = family("md5-q9").unwrap().variant("x", &text.text()).unwrap();
+        let back = Space::new(variant.as_ref(), text, DeviceKind::Cuda, &[]);
+        let unset = back.point("options.merged_tests unset").unwrap();
+        assert_eq!(back.text(&unset).get("options.merged_tests"), None);
     }
 
     #[test]
