@@ -19,7 +19,7 @@ pub enum Agreement {
     Agree,
     /// It does not.
     Differ,
-    /// Fewer than two trials on a side: nothing can be said.
+    /// One trial on either side: nothing can be said.
     Unknown,
 }
 
@@ -189,14 +189,14 @@ fn value_columns() -> Vec<TableColumn> {
         column("B", "mean of the second record's", Align::Right),
         column(
             "B / A",
-            "ratio of the means and its 99 % interval (Welch, on logarithms)",
+            "ratio of the means and its 99 % interval (Welch's t on logarithms; a single trial is taken to scatter as the other record's)",
             Align::Right,
         ),
         column("verdict", "whether that interval holds 1", Align::Left),
     ]
 }
 
-/// Ratio of two means with its 99 % interval, by Welch's t on logarithms; the interval needs two values a side.
+/// Ratio of two means with its 99 % interval, by the two-sample t on logarithms; the interval needs two values on one side.
 fn ratio(a: &[f64], b: &[f64]) -> Result<(f64, Option<Interval>), StatsError> {
     let logs = |values: &[f64]| values.iter().map(|value| value.ln()).collect::<Vec<f64>>();
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;

@@ -16,6 +16,7 @@ mod fault;
 mod hex;
 mod manifest;
 mod record;
+mod rederive;
 mod report;
 mod rfc1321;
 pub mod rows;
@@ -38,6 +39,7 @@ pub use manifest::{
     VariantEntry,
 };
 pub use record::{MANIFEST, Record, RecordError, RecordWriter};
+pub use rederive::rederive;
 pub use report::{REPORT_FILES, Report, ReportError};
 pub use summary::{InvalidTrial, Summary, family, is_control, summarise};
 pub use table::{Align, Table, TableColumn, summary_table};

@@ -179,8 +179,13 @@ impl RecordWriter {
         Ok(())
     }
 
-    /// Closes the record: hashes every other file in the folder and writes the manifest with the final status.
-    pub fn finish(mut self, status: Status) -> Result<(), RecordError> {
+    /// Closes the record now: hashes every other file in the folder and writes the manifest with the final status.
+    pub fn finish(self, status: Status) -> Result<(), RecordError> {
+        self.close(status, Some(utc_rfc3339(SystemTime::now())))
+    }
+
+    /// The same for a record that was finished at a time of its own.
+    pub(crate) fn close(mut self, status: Status, finished_utc: Option<String>) -> Result<(), RecordError> {
         self.manifest.files.clear();
         for name in file_names(&self.dir)? {
             if name != MANIFEST {
@@ -189,7 +194,7 @@ impl RecordWriter {
             }
         }
         self.manifest.status = status;
-        self.manifest.finished_utc = Some(utc_rfc3339(SystemTime::now()));
+        self.manifest.finished_utc = finished_utc;
         self.write_manifest()
     }
 

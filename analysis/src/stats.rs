@@ -182,13 +182,16 @@ impl Welch {
     }
 }
 
-/// Welch's two-sample t interval at 99 %. `None` unless both samples have at least two values.
+/// The two-sample t interval at 99 %: Welch's where both samples have at least two values. A single value is taken to scatter as
+/// the other sample does (the pooled t with n - 1 degrees of freedom). `None` where neither sample shows any scatter, or one is empty.
 pub fn welch(a: &[f64], b: &[f64]) -> Result<Option<Welch>, StatsError> {
     let (Some(a), Some(b)) = (Estimate::of(a)?, Estimate::of(b)?) else {
         return Ok(None);
     };
-    let (Some(spread_a), Some(spread_b)) = (a.spread, b.spread) else {
-        return Ok(None);
+    let (spread_a, spread_b) = match (a.spread, b.spread) {
+        (Some(spread_a), Some(spread_b)) => (spread_a, spread_b),
+        (Some(spread), None) | (None, Some(spread)) => return pooled(&a, &b, spread).map(Some),
+        (None, None) => return Ok(None),
     };
     let part = |spread: Spread, n: usize| spread.sd * spread.sd / n as f64;
     let (part_a, part_b) = (part(spread_a, a.n), part(spread_b, b.n));
@@ -208,6 +211,22 @@ pub fn welch(a: &[f64], b: &[f64]) -> Result<Option<Welch>, StatsError> {
         freedom,
         ci99: Interval::around(difference, half_width),
     }))
+}
+
+/// The pooled t interval of two samples of which one is a single value, for the `spread` of the other.
+fn pooled(a: &Estimate, b: &Estimate, spread: Spread) -> Result<Welch, StatsError> {
+    let (n_a, n_b) = (a.n as f64, b.n as f64);
+    let freedom = n_a + n_b - 2.0;
+    let difference = finite("the difference of the means", a.mean - b.mean)?;
+    let variance = finite(
+        "the variance of the difference",
+        spread.sd * spread.sd * (1.0 / n_a + 1.0 / n_b),
+    )?;
+    Ok(Welch {
+        difference,
+        freedom,
+        ci99: Interval::around(difference, student_t(freedom, 0.995) * variance.sqrt()),
+    })
 }
 
 /// Two-sided Poisson p-value of a count: twice the smaller tail, at most 1. Rounded to four digits.

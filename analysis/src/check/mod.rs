@@ -7,6 +7,8 @@ mod tuner;
 
 use std::path::Path;
 
+pub(crate) use files::check as check_files;
+
 use crate::{Fault, MANIFEST, Record, RecordError, Status};
 
 /// What was verified.

@@ -84,7 +84,9 @@ impl<'r> PowerLog<'r> {
         power
     }
 
-    /// Mean power of the idle period before a trial and of the one after it, as far as there are any, W.
+    /// Mean power of the idle period before a trial and of the one after it, as far as there are any, W. A period ends where samples
+    /// are missing: a record that was closed and gone on with has one idle period before that and another after it, and the counter
+    /// went on in between.
     fn idle_around(&self, trial: u32) -> Option<f64> {
         let of_trial = |row: &PowerRow| row.trial == trial && row.phase == Phase::Trial;
         let first = self.rows.iter().position(of_trial)?;
@@ -96,7 +98,7 @@ impl<'r> PowerLog<'r> {
                 .iter()
                 .rposition(|row| !idle(row))
                 .map_or(0, |other| other + 1);
-            &before[start..=end]
+            &before[start + last_without_gap(&before[start..=end])..=end]
         });
         let after = &self.rows[last..];
         let after = after.iter().position(idle).map(|start| {
@@ -104,7 +106,7 @@ impl<'r> PowerLog<'r> {
                 .iter()
                 .position(|row| !idle(row))
                 .map_or(after.len(), |length| start + length);
-            &after[start..end]
+            &after[start..start + first_without_gap(&after[start..end])]
         });
         let means: Vec<f64> = [before, after]
             .into_iter()
@@ -147,6 +149,23 @@ impl TrialPower {
             }
         }
     }
+}
+
+/// Whether samples are missing between two.
+fn gap(pair: &[PowerRow]) -> bool {
+    pair[1].t_host_s - pair[0].t_host_s > SILENCE_MAX_S
+}
+
+/// How many rows come before the first gap.
+fn first_without_gap(rows: &[PowerRow]) -> usize {
+    rows.windows(2)
+        .position(gap)
+        .map_or(rows.len(), |place| place + 1)
+}
+
+/// Index of the first row after the last gap.
+fn last_without_gap(rows: &[PowerRow]) -> usize {
+    rows.windows(2).rposition(gap).map_or(0, |place| place + 1)
 }
 
 /// Mean power of an idle period, its lead left out, W: by the counter's edges, else by the instant power.

@@ -103,8 +103,27 @@ fn welch_worked_by_hand() {
             .unwrap()
             .agrees()
     );
-    assert_eq!(welch(&[1.0], &[1.0, 2.0]).unwrap(), None);
+    assert_eq!(welch(&[1.0], &[2.0]).unwrap(), None);
+    assert_eq!(welch(&[], &[1.0, 2.0]).unwrap(), None);
     assert!(welch(&[1.0, 1.0], &[1.0, 1.0]).unwrap().unwrap().agrees());
+}
+
+#[test]
+fn a_single_value_is_compared_by_the_other_samples_scatter() {
+    // 1 against 2, 4, 6: mean 4, sd 2, standard error 2 sqrt(1 + 1/3), freedom 2, t(0.995) = 9.924843.
+    for (a, b, difference) in [
+        (&[1.0][..], &[2.0, 4.0, 6.0][..], -3.0),
+        (&[2.0, 4.0, 6.0], &[1.0], 3.0),
+    ] {
+        let test = welch(a, b).unwrap().unwrap();
+        assert_eq!((test.difference, test.freedom), (difference, 2.0));
+        close(
+            test.ci99.half_width(),
+            9.924_843 * 2.0 * (4.0f64 / 3.0).sqrt(),
+            1e-5,
+        );
+    }
+    assert!(!welch(&[1.1], &[1.0, 1.001, 0.999]).unwrap().unwrap().agrees());
 }
 
 #[test]

@@ -79,18 +79,27 @@ fn two_cards_are_reported_and_one_trial_a_side_says_nothing() {
     let writer = RecordWriter::create(dir.path(), sample::manifest()).unwrap();
     let runs: Vec<_> = sample::runs()
         .into_iter()
-        .take(3)
+        .filter(|run| run.round == 1)
         .map(|run| run.derived(None).unwrap())
         .collect();
     writer.write_table(&runs).unwrap();
     writer.finish(Status::Complete).unwrap();
     let short = Record::open(dir.path()).unwrap();
-    let comparison = compare(&a, &short).unwrap();
+    let comparison = compare(&short, &short).unwrap();
     assert!(!comparison.ratios.is_empty());
     assert!(
         comparison
             .ratios
             .iter()
             .all(|(_, agreement)| *agreement == Agreement::Unknown)
+    );
+    // One trial beside several is compared by their scatter.
+    let comparison = compare(&a, &short).unwrap();
+    assert!(
+        comparison
+            .ratios
+            .iter()
+            .all(|(_, agreement)| *agreement == Agreement::Agree),
+        "{comparison}"
     );
 }

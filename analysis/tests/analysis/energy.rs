@@ -212,6 +212,27 @@ fn a_gap_between_counter_and_integral_is_flagged_over_two_per_cent() {
 }
 
 #[test]
+fn a_record_that_was_gone_on_with_is_idle_only_where_it_was_sampled() {
+    // Idle, a trial, idle; 90 s in which other work drew 500 W; idle, a trial, idle.
+    let first = samples();
+    let mut rows = first.clone();
+    for row in &first {
+        let mut row = row.clone();
+        row.trial *= 2;
+        row.t_host_s += 90.0 + 32.0;
+        row.t_nvml_us = row.t_nvml_us.map(|stamp| stamp + 122_000_000);
+        let so_far = first[first.len() - 1].energy_total_mj.unwrap() - 5_000_000;
+        row.energy_total_mj = row.energy_total_mj.map(|counter| counter + so_far + 90 * 500_000);
+        rows.push(row);
+    }
+    let log = PowerLog::new(&rows);
+    for trial in [1, 2] {
+        let idle = log.trial(trial, 20.0).idle_w.unwrap();
+        assert!((idle - 100.0).abs() < 1e-6, "trial {trial}: idle at {idle} W");
+    }
+}
+
+#[test]
 fn a_short_trial_has_no_energy_and_counts() {
     let mut rows = samples();
     rows.drain(TRIAL.start + 60..TRIAL.end);

@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use assay_analysis::{
     CheckError, Fault, FileEntry, Manifest, Record, RecordError, RecordWriter, Row, Status, check,
-    encode_hex,
+    encode_hex, rederive,
     rows::{BaseRow, HitRow, RunRow, SummaryRow, ValidationRow},
 };
 use sha2::{Digest, Sha256};
@@ -378,4 +378,28 @@ fn a_field_of_the_wrong_kind_is_named() {
         (Some(4), Some("units")),
         "{fault}"
     );
+}
+
+#[test]
+fn a_record_is_derived_anew_from_what_was_measured_alone() {
+    let (dir, outside) = (whole(), tempdir().unwrap());
+    let path = outside.path().join("again");
+    let record = Record::open(dir.path()).unwrap();
+    // A derived column as another version would have it, in a record that is otherwise whole.
+    let mut rows: Vec<RunRow> = record.table().unwrap().unwrap();
+    rows[0].rate_units_per_s *= 2.0;
+    let writer = RecordWriter::reopen(&record).unwrap();
+    writer.write_table(&rows).unwrap();
+    writer.finish(Status::Complete).unwrap();
+    let odd = Record::open(record.dir()).unwrap();
+    assert!(check(odd.dir()).is_err());
+    rederive(&odd, &path, "made anew".to_owned()).unwrap();
+    assert!(check(&path).is_ok());
+    let again = Record::open(&path).unwrap();
+    assert_eq!(again.manifest().notes.last().unwrap(), "made anew");
+    assert_eq!(again.manifest().finished_utc, odd.manifest().finished_utc);
+    // It does not write over anything, and takes nothing from a record whose files are not those listed.
+    assert!(rederive(&odd, &path, String::new()).is_err());
+    fs::write(odd.dir().join("power.csv"), "x").unwrap();
+    assert!(rederive(&odd, outside.path().join("other"), String::new()).is_err());
 }

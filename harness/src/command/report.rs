@@ -3,17 +3,19 @@
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use anyhow::Context;
-use assay_analysis::{MANIFEST, REPORT_FILES, Record, Report};
+use assay_analysis::{MANIFEST, REPORT_FILES, Record, Report, rederive, utc_rfc3339};
 
 use crate::exit::Usage;
 
-/// Make a record's report again from its files; needs no GPU and changes nothing in the record
+/// Make a record's report again from its files, or all that is derived in it; changes nothing in the record
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "Examples:
   assay report results/nvidia-h200/md5-q9/20261130-run
   assay report runs/20261130T024500Z-run --out report
+  assay report runs/20261130T024500Z-run --rederive --out runs/again
 
 The record itself is never written to: its manifest lists the hash of every file.")]
 pub struct ReportArgs {
@@ -23,6 +25,9 @@ pub struct ReportArgs {
     /// Folder for report.md and report.html [default: print the Markdown]
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
+    /// Write a whole record to --out: measured columns as they are, derived ones by this program
+    #[arg(long, requires = "out")]
+    pub rederive: bool,
 }
 
 /// Run the command.
@@ -31,6 +36,16 @@ pub struct ReportArgs {
 /// When the folder is no record, a table of it cannot be read, or the report cannot be written.
 pub fn run(args: &ReportArgs, out: &mut dyn Write) -> anyhow::Result<()> {
     let record = Record::open(&args.dir)?;
+    if let (true, Some(folder)) = (args.rederive, &args.out) {
+        let commit = env!("ASSAY_COMMIT");
+        let note = format!(
+            "derived columns, summary and report were made anew on {} by assay {commit}",
+            utc_rfc3339(SystemTime::now())
+        );
+        rederive(&record, folder, note)?;
+        writeln!(out, "{}", folder.display())?;
+        return Ok(());
+    }
     let report = Report::of(&record)?;
     eprintln!("assay: {}", compared(&record, &report)?);
     match &args.out {

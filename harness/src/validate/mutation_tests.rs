@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use assay_kernels::family::{DeviceKind, ValidationPlan, family};
+use assay_kernels::family::{DeviceKind, ValidationPlan, Variant, family};
 use assay_kernels::md5_q9::{Md5Variant, Mutation, Phase};
 
 use super::doctored::Doctored;
@@ -125,7 +125,12 @@ fn unbroken_text_passes_the_same_checks() {
 
 /// Changes the hand-written text around the printed functions.
 fn caught(name: &str, kind: &'static str, layer: &str, from: &'static str, to: &'static str) {
-    let row = validated(selected(variant(name), kind, Some((from, to))));
+    caught_in(variant(name), kind, layer, from, to);
+}
+
+fn caught_in(variant: Md5Variant, kind: &'static str, layer: &str, from: &'static str, to: &'static str) {
+    let name = variant.name().to_owned();
+    let row = validated(selected(variant, kind, Some((from, to))));
     assert!(
         !row.ok,
         "{name}: `{to}` for `{from}` is not caught by the {kind} check"
@@ -136,6 +141,13 @@ fn caught(name: &str, kind: &'static str, layer: &str, from: &'static str, to: &
         "{name}, `{to}`: {}",
         row.message
     );
+}
+
+/// v6 with the first test on the FMA pipe.
+fn tested_by_mad() -> Md5Variant {
+    let text = include_str!("../../../variants/md5-q9/v6.toml");
+    let text = text.replace("merged_tests = 4", "merged_tests = 4\ntest = \"mad\"");
+    Md5Variant::parse("v6-mad", &text).unwrap()
 }
 
 #[test]
@@ -194,18 +206,89 @@ fn an_interleaved_loop_that_advances_by_one_is_caught() {
 
 #[test]
 fn an_orbit_whose_second_group_keeps_the_first_groups_m9_is_caught() {
-    caught("v5", "trace", "m9", "r0 + y0 - g", "r0 + y0");
-    caught("v5", "planted", "hit", "r0 + y0 - g", "r0 + y0");
+    caught("v5", "trace", "m9", "place.sum - g", "place.sum");
+    caught("v5", "planted", "hit", "place.sum - g", "place.sum");
 }
 
 #[test]
 fn an_orbit_in_the_empty_slot_of_a_short_row_is_caught() {
-    caught("v5", "trace", "q9", "if (y0 >= ORBITS) continue;", "");
+    caught("v5", "trace", "q9", "if (place.y0 >= ORBITS) continue;", "");
 }
 
 #[test]
 fn groups_that_part_in_the_wrong_place_are_caught() {
-    caught("v5", "trace", "q9", "g == 0 ? last + 1", "g == 0 ? last");
+    caught(
+        "v5",
+        "trace",
+        "q9",
+        "g == 0 ? place.last + 1",
+        "g == 0 ? place.last",
+    );
+}
+
+#[test]
+fn an_orbit_carried_to_the_wrong_place_is_caught() {
+    caught("v6", "orbits", "m9", "(1u << 12) + 1u;", "(1u << 12);");
+    caught(
+        "v6",
+        "orbits",
+        "q9",
+        "place.y0 += 1u << 12;",
+        "place.y0 += 1u << 13;",
+    );
+    caught(
+        "v6",
+        "orbits",
+        "q9",
+        "place.high == ORBIT_ROW",
+        "place.high > ORBIT_ROW",
+    );
+    caught("v6", "orbits", "q9", "place.low + 1u, 0u", "place.low, 0u");
+    caught("v6", "planted", "hit", "place.low + 1u, 0u", "place.low, 0u");
+}
+
+#[test]
+fn a_merged_test_that_leaves_a_member_out_is_caught() {
+    let member = "| passes(base, run, group, z - 2u * ORBIT_STEP)";
+    caught("v6", "planted", "hit", member, "");
+    let member = "candidates_1(base, run, group, z - 3u * ORBIT_STEP ROW_ARGUMENT(3)); ";
+    caught("v6", "planted", "hit", member, "");
+    let tail = "if (passes(base, run, group, z)) candidates_1";
+    caught("v6", "planted", "hit", tail, "if (false) candidates_1");
+    caught(
+        "v6",
+        "orbits",
+        "q9",
+        "z -= MERGED * ORBIT_STEP;",
+        "z -= ORBIT_STEP;",
+    );
+}
+
+#[test]
+fn a_first_test_on_the_fma_pipe_that_is_too_narrow_is_caught() {
+    let row = validated(selected(tested_by_mad(), "planted", None));
+    assert!(row.ok, "{}", row.message);
+    caught_in(
+        tested_by_mad(),
+        "planted",
+        "hit",
+        "run.slack <= 63u",
+        "run.slack <= 62u",
+    );
+    caught_in(
+        tested_by_mad(),
+        "planted",
+        "hit",
+        "63u - (target | nought)",
+        "62u - (target | nought)",
+    );
+}
+
+#[test]
+fn broken_operations_of_the_printed_orbit_without_constants_are_caught_at_their_step() {
+    let mut mutations = candidates(&[12, 40, 63, 110]);
+    mutations.push(Mutation::OrbitStep);
+    printed("v6", &mutations);
 }
 
 #[test]

@@ -154,7 +154,7 @@ pub fn table(results: &[ResultRow]) -> Table {
             column("device", "where it ran", Align::Left),
             column(
                 "outcome",
-                "right, or the first layer that differs in the order in which data flows",
+                "right, or the first layer that differs in the order in which data flows; nothing checked where a vector file has no row for it",
                 Align::Left,
             ),
             column(
@@ -182,9 +182,11 @@ pub fn table(results: &[ResultRow]) -> Table {
                 vec![
                     row.variant.clone(),
                     row.device.clone(),
-                    row.first_bad_layer
-                        .as_ref()
-                        .map_or("right".to_owned(), |layer| format!("WRONG at {layer}")),
+                    match &row.first_bad_layer {
+                        Some(layer) => format!("WRONG at {layer}"),
+                        None if row.ok && row.checked == 0 => "nothing checked".to_owned(),
+                        None => "right".to_owned(),
+                    },
                     row.checked.to_string(),
                     row.mismatches.to_string(),
                     row.duplicates.to_string(),

@@ -62,13 +62,14 @@ pub fn verdict(check: &mut dyn Check, isa: Isa) -> Result<Verdict, Fault> {
 }
 
 /// The variants' files by name.
-pub const VARIANTS: [(&str, &str); 6] = [
+pub const VARIANTS: [(&str, &str); 7] = [
     ("v0", include_str!("../../../variants/md5-q9/v0.toml")),
     ("v1", include_str!("../../../variants/md5-q9/v1.toml")),
     ("v2", include_str!("../../../variants/md5-q9/v2.toml")),
     ("v3", include_str!("../../../variants/md5-q9/v3.toml")),
     ("v4", include_str!("../../../variants/md5-q9/v4.toml")),
     ("v5", include_str!("../../../variants/md5-q9/v5.toml")),
+    ("v6", include_str!("../../../variants/md5-q9/v6.toml")),
 ];
 
 /// A variant's file.

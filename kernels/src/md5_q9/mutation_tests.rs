@@ -91,9 +91,14 @@ fn every_broken_operation_of_the_orbit_is_caught_at_its_step() {
 }
 
 #[test]
+fn every_broken_operation_of_the_orbit_without_constants_is_caught_at_its_step() {
+    every_operation_is_caught("v6");
+}
+
+#[test]
 fn only_the_sign_of_a_word_that_is_always_zero_may_be_broken_without_harm() {
     // m15 is used by steps 46 and 57; the plain tunnel adds it by itself, the others as a part of K + m.
-    for (name, expected) in [("v0", 2), ("v1", 0), ("v3", 0), ("v5", 0)] {
+    for (name, expected) in [("v0", 2), ("v1", 0), ("v3", 0), ("v5", 0), ("v6", 0)] {
         let mutants = mutants(&variant(name));
         let harmless = mutants.iter().filter(|(_, layer)| layer.is_none()).count();
         assert_eq!(harmless, expected, "{name}");

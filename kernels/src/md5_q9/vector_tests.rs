@@ -56,10 +56,11 @@ fn tunnels_cover_every_row_and_the_orbit_those_of_its_bases_but_q9_1() {
             checked += verdict.checked;
             not_covered += verdict.not_covered;
         }
-        let expected = if name == "v5" {
-            (rows - outside, outside)
-        } else {
-            (rows, 0)
+        let expected = match name {
+            "v5" => (rows - outside, outside),
+            // No base of this file has K + m = 0 at seven steps.
+            "v6" => (0, rows),
+            _ => (rows, 0),
         };
         assert_eq!((checked, not_covered), expected, "{name}");
     }
