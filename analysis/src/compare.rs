@@ -9,6 +9,7 @@ use crate::{
     report::ReportError,
     rows::{RunRow, Verdict},
     stats::{Interval, StatsError, welch},
+    summary::natural_key,
     table::{giga, plus_minus},
 };
 
@@ -127,7 +128,7 @@ impl Trials {
             .iter()
             .map(|run| (run.device.clone(), run.variant.clone()))
             .collect();
-        variants.sort();
+        variants.sort_by_cached_key(|(device, label)| (device.clone(), natural_key(label)));
         variants.dedup();
         variants
     }

@@ -41,7 +41,7 @@ pub use manifest::{
 pub use record::{MANIFEST, Record, RecordError, RecordWriter};
 pub use rederive::rederive;
 pub use report::{REPORT_FILES, Report, ReportError};
-pub use summary::{InvalidTrial, Summary, family, is_control, summarise};
+pub use summary::{InvalidTrial, Summary, family, is_control, natural_key, summarise};
 pub use table::{Align, Table, TableColumn, summary_table};
 pub use tables::{decode_rows, encode_rows};
 pub use throttle::{Effect, ThrottleSet, UnknownReason};

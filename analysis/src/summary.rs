@@ -37,6 +37,21 @@ pub fn family(label: &str) -> &str {
     label.split_once('/').map_or(label, |(family, _)| family)
 }
 
+/// A key that sorts labels `FAMILY/NAME` as people count: v2 before v10.
+pub fn natural_key(label: &str) -> (String, String, u64, String) {
+    let (family, name) = label.rsplit_once('/').unwrap_or(("", label));
+    let start = name.find(|c: char| c.is_ascii_digit()).unwrap_or(name.len());
+    let end = name[start..]
+        .find(|c: char| !c.is_ascii_digit())
+        .map_or(name.len(), |end| start + end);
+    (
+        family.to_owned(),
+        name[..start].to_owned(),
+        name[start..end].parse().unwrap_or(0),
+        name[end..].to_owned(),
+    )
+}
+
 /// Summarises trials. Only valid ones count; the others are counted and listed.
 ///
 /// `baselines` holds the label of each family's baseline ([`TrialPlan::baselines`](crate::TrialPlan)); a family without one
@@ -59,8 +74,12 @@ pub fn summarise(runs: &[RunRow], baselines: &[String]) -> Result<Summary, Stats
         );
         groups.entry(key).or_default().push(run);
     }
-    let rows = groups
-        .iter()
+    let mut in_order: Vec<_> = groups.iter().collect();
+    in_order.sort_by_cached_key(|((device, _, later, label), _)| {
+        (*device, family(label), *later, natural_key(label))
+    });
+    let rows = in_order
+        .into_iter()
         .map(|((device, family, _, label), trials)| {
             let baseline = baseline_of(label);
             let reference = baseline.and_then(|baseline| groups.get(&(*device, *family, false, baseline)));

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::{env, fs};
 
 use anyhow::Context;
+use assay_analysis::natural_key;
 use assay_kernels::family::{Family, Variant, families, family};
 
 use crate::exit::Usage;
@@ -211,29 +212,9 @@ fn unknown_family(name: &str) -> Usage {
     ))
 }
 
-/// Sorts v2 before v10.
-fn natural_key(name: &str) -> (String, u64, String) {
-    let digits = name.find(|c: char| c.is_ascii_digit()).unwrap_or(name.len());
-    let end = name[digits..]
-        .find(|c: char| !c.is_ascii_digit())
-        .map_or(name.len(), |end| digits + end);
-    (
-        name[..digits].to_owned(),
-        name[digits..end].parse().unwrap_or(0),
-        name[end..].to_owned(),
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn variants_sort_as_people_count() {
-        let mut names = ["v10", "v2", "v0", "v2-block128", "a"];
-        names.sort_by_key(|name| natural_key(name));
-        assert_eq!(names, ["a", "v0", "v2", "v2-block128", "v10"]);
-    }
 
     #[test]
     fn a_name_is_no_path() {

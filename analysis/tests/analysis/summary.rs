@@ -104,3 +104,23 @@ fn no_trial_and_one_trial_are_said_in_words() {
     );
     assert!(!text.contains("NaN"));
 }
+
+#[test]
+fn variants_are_summarised_in_the_order_in_which_people_count() {
+    let mut runs = sample::runs();
+    let mut more = runs[0].clone();
+    let family = more.variant.split_once('/').unwrap().0.to_owned();
+    for (trial, name) in [(101, "v10"), (102, "v2-block128"), (103, "v2"), (104, "v9")] {
+        more.trial = trial;
+        more.variant = format!("{family}/{name}");
+        runs.push(more.clone());
+    }
+    let summary = summarise(&runs, &[format!("{family}/v0")]).unwrap();
+    let names: Vec<&str> = summary
+        .rows
+        .iter()
+        .map(|row| row.variant.split_once('/').unwrap().1)
+        .filter(|name| ["v10", "v2-block128", "v2", "v9"].contains(name))
+        .collect();
+    assert_eq!(names, ["v2", "v2-block128", "v9", "v10"]);
+}

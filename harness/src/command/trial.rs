@@ -19,7 +19,7 @@ use crate::trial::{Earlier, TrialRequest, Trials, trials};
 #[derive(Debug, Clone, clap::Args)]
 pub struct TimingArgs {
     /// Length of a trial, such as 3s or 1m
-    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "3s")]
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "2s")]
     pub seconds: Duration,
     /// Rounds; each times every variant once, in rotated order
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
