@@ -152,6 +152,9 @@ impl Variant for Md5Variant {
                     "interleave",
                     "launch.block",
                     "launch.inner",
+                    "merged_tests",
+                    "slots",
+                    "test",
                 ];
                 if self.file.options.adds.word != WordAdds::Separate {
                     keys.insert(2, "adds.word");
