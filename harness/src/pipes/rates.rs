@@ -1,5 +1,7 @@
 //! What the rates of the pipes bound.
 
+use std::fmt;
+
 use serde::Serialize;
 
 use super::measure::Row;
@@ -42,6 +44,16 @@ pub struct Bound {
     pub fma: f64,
     /// By the schedulers.
     pub issue: f64,
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Limit::Alu => "ALU",
+            Limit::Fma => "FMA",
+            Limit::Issue => "issue",
+        })
+    }
 }
 
 impl PipeRates {

@@ -9,6 +9,7 @@ use assay_kernels::workload::Source;
 use serde::Serialize;
 
 use super::{Account, PerUnit, Pipe, SassError, entry_instructions, pipe_of, published};
+use crate::pipes::{Limit, PipeRates};
 use crate::toolchain::{Arch, ToolError, Toolchain};
 
 /// A variant to account for.
@@ -95,6 +96,11 @@ impl SassResult {
         self.per_unit.opcodes.iter().map(row).collect()
     }
 
+    /// The most units per clock and multiprocessor at the usual rates of the pipes, and what sets it.
+    fn bound(&self) -> (f64, Limit) {
+        PipeRates::USUAL.bound(&self.per_unit).lowest()
+    }
+
     /// Build, disassemble and account for `subject`.
     ///
     /// # Errors
@@ -157,9 +163,12 @@ pub fn table(results: &[SassResult]) -> String {
             first.compiler, first.disassembler
         );
     }
-    text += "| variant | arch | total | ALU | FMA | other | pipes | registers | spilled bytes |\n";
-    text += "|---|---|--:|--:|--:|--:|---|--:|--:|\n";
+    text +=
+        "| variant | arch | total | ALU | FMA | other | pipes | bound | by | registers | spilled bytes |\n";
+    text += "|---|---|--:|--:|--:|--:|---|--:|---|--:|--:|\n";
     for result in results {
+        let (bound, limit) = result.bound();
+        let best = highest_bound(results, result.arch) == Some(bound);
         let pipes = match result.pipes {
             PipeSource::Measured => "measured",
             PipeSource::Predicted => "predicted",
@@ -174,15 +183,30 @@ pub fn table(results: &[SassResult]) -> String {
         } = &result.per_unit;
         let _ = writeln!(
             text,
-            "| {} | {} | {total:.2} | {alu:.2} | {fma:.2} | {other:.2} | {pipes} | {} | {} |",
+            "| {} | {} | {total:.2} | {alu:.2} | {fma:.2} | {other:.2} | {pipes} | {bound:.4}{} | {limit} | {} | {} |",
             result.variant,
             result.arch,
+            if best { " *" } else { "" },
             number(result.registers),
             number(result.spills),
         );
     }
+    text += "\nbound: the most units per clock and multiprocessor that 64 lanes of the ALU, 64 of the FMA pipe and 128 of the schedulers allow for these \
+             instructions, and which of them sets it; * the highest on that architecture. A prediction: what a kernel reaches of its bound only a card \
+             shows.\npipes: measured, where a record of `assay pipes` shows which pipe executes an instruction on that architecture; else predicted.\n";
     text += &published_table(results);
     text
+}
+
+/// The highest bound of the results on `arch`, where there are several.
+fn highest_bound(results: &[SassResult], arch: Arch) -> Option<f64> {
+    let bounds: Vec<f64> = results
+        .iter()
+        .filter(|result| result.arch == arch)
+        .map(|result| result.bound().0)
+        .collect();
+    let several = bounds.len() > 1;
+    bounds.into_iter().reduce(f64::max).filter(|_| several)
 }
 
 fn published_table(results: &[SassResult]) -> String {
@@ -261,7 +285,9 @@ mod tests {
     fn the_table_labels_predictions_and_shows_published_counts_where_there_are_any() {
         let text = table(&[result("md5-q9/v0", 75), result("md5-q9/v0", 90)]);
         assert!(
-            text.contains("| md5-q9/v0 | sm_90 | 190.00 | 129.00 | 57.00 | 4.00 | predicted | 32 | 0 |"),
+            text.contains(
+                "| md5-q9/v0 | sm_90 | 190.00 | 129.00 | 57.00 | 4.00 | predicted | 0.4961 | ALU | 32 | 0 |"
+            ),
             "{text}"
         );
         assert!(
