@@ -21,7 +21,7 @@ fn variants_lists_all_in_the_order_in_which_people_count() {
         .collect();
     assert_eq!(
         names,
-        (0..=11).map(|n| format!("md5-q9/v{n}")).collect::<Vec<_>>()
+        (0..=12).map(|n| format!("md5-q9/v{n}")).collect::<Vec<_>>()
     );
     let screen = place.assay(&["variants"]);
     assert_eq!(screen.code, 0);
@@ -166,14 +166,14 @@ fn the_vector_file_is_covered_by_the_tunnels_and_in_part_by_the_orbits() {
                 "--json",
             ],
         );
-        assert_eq!(json["results"].as_array().unwrap().len(), 12);
+        assert_eq!(json["results"].as_array().unwrap().len(), 13);
         for row in json["results"].as_array().unwrap() {
             let (checked, outside) = (
                 row["checked"].as_u64().unwrap(),
                 row["not_covered"].as_u64().unwrap(),
             );
             assert_eq!(checked + outside, rows, "{row}");
-            let orbits = ["v5", "v6", "v7", "v10", "v11"].map(|name| format!("md5-q9/{name}"));
+            let orbits = ["v5", "v6", "v7", "v10", "v11", "v12"].map(|name| format!("md5-q9/{name}"));
             let orbit = orbits.iter().any(|name| row["variant"] == **name);
             assert_eq!(outside > 0, orbit, "{row}");
         }
