@@ -113,7 +113,11 @@ fn lead(facts: &Facts) -> Vec<String> {
         }));
     }
     for row in facts.summary.rows.iter().filter(|row| is_control(&row.variant)) {
-        let off = |ratio: Option<f64>| ratio.map(|ratio| format!("{:+.2} %", (ratio - 1.0) * 100.0));
+        // Rounded first, so that there is no -0.00.
+        let off = |ratio: Option<f64>| {
+            let percent = |ratio: f64| ((ratio - 1.0) * 1e4).round() / 100.0 + 0.0;
+            ratio.map(|ratio| format!("{:+.2} %", percent(ratio)))
+        };
         let rate = off(row.ratio_to_baseline_mean).map(|off| format!("{off} in rate"));
         let energy = off(row.units_per_joule_ratio_mean).map(|off| format!("{off} in units per joule"));
         let parts: Vec<String> = [rate, energy].into_iter().flatten().collect();
