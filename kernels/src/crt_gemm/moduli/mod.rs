@@ -1,0 +1,15 @@
+//! The scheme of N moduli: as many pairwise coprime numbers up to 256 as the wanted accuracy needs.
+//!
+//! Rows of A and columns of B are scaled by powers of two and cut to integers, such that no sum of products reaches half
+//! the product P of the moduli. The integers' balanced residues fit 8 bits with a sign; N INT8 products give every sum
+//! modulo each modulus, the Chinese remainder theorem gives the sum itself, and one rounding gives the double.
+
+mod choose;
+mod oracle;
+mod scaling;
+mod table;
+
+pub use choose::{choose, depth_limit, sums_fit};
+pub use oracle::{Truncated, crt, error_bound, product, truncated};
+pub use scaling::{Bound, Exponents, exponents};
+pub use table::{ACCUMULATOR_DEPTH, MODULI, balanced, product_of};

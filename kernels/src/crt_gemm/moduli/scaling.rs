@@ -1,0 +1,190 @@
+//! Powers of two for the rows of A and the columns of B, such that every sum of products stays below half the moduli's
+//! product.
+//!
+//! Both rules are stated in integers, so that a kernel and the host come to the same exponents. With H the largest number
+//! below P/2, and u(i) and w(j) such that the sum of |A(i,k)| |B(k,j)| is at most sqrt(u(i) w(j)) for every i and j, the
+//! exponents s(i) = max { s : 4^s u(i) <= H } and t(j) likewise give sums of at most sqrt(H H) = H.
+
+use num_bigint::BigUint;
+use rayon::prelude::*;
+
+use super::table::product_of;
+use crate::crt_gemm::Matrix;
+use crate::crt_gemm::exact::parts;
+
+/// Bits behind the point of a magnitude that is rounded up for [`Bound::Accurate`]: at most 64, so that it fits 8 bits.
+const ACCURATE_BITS: i32 = 6;
+/// The same for [`Bound::Fast`]: squares of 2^24 summed over any K fit 64 bits.
+const FAST_BITS: i32 = 24;
+
+/// What bounds the sums of |A| |B|.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bound {
+    /// The inequality of Cauchy and Schwarz: u(i) is the sum of squares of row i. Cheap, and wasteful where large values
+    /// of A meet small ones of B.
+    Fast,
+    /// One more INT8 product, of the magnitudes rounded up to 6 bits under each line's largest: u(i) is the largest sum in row
+    /// i of it, w(j) the largest in column j. An element is at most both, and so at most their geometric mean.
+    Accurate,
+}
+
+/// Exponents of the scaling: row i of A times 2^`rows[i]`, column j of B times 2^`cols[j]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exponents {
+    /// One for each row of A; 0 for a row of zeros.
+    pub rows: Vec<i32>,
+    /// One for each column of B; 0 for a column of zeros.
+    pub cols: Vec<i32>,
+}
+
+/// The exponents for `count` moduli. `None` where a value is NaN or infinite.
+///
+/// # Panics
+/// When the shapes do not fit, or there are not so many moduli.
+pub fn exponents(a: &Matrix, b: &Matrix, count: usize, bound: Bound) -> Option<Exponents> {
+    assert_eq!(a.cols, b.rows);
+    let half = (product_of(count) - 1u32) >> 1;
+    let columns = b.transposed();
+    let bits = match bound {
+        Bound::Fast => FAST_BITS,
+        Bound::Accurate => ACCURATE_BITS,
+    };
+    let rows = Rounded::lines(a, bits)?;
+    let cols = Rounded::lines(&columns, bits)?;
+    let (u, w): (Vec<BigUint>, Vec<BigUint>) = match bound {
+        Bound::Fast => {
+            let squares = |line: &Rounded| line.values.iter().map(|&v| BigUint::from(v) * v).sum();
+            (
+                rows.iter().map(squares).collect(),
+                cols.iter().map(squares).collect(),
+            )
+        }
+        Bound::Accurate => largest_sums(&rows, &cols),
+    };
+    let of = |lines: &[Rounded], sums: &[BigUint]| {
+        lines
+            .iter()
+            .zip(sums)
+            .map(|(line, sum)| largest_power(&half, sum).map_or(0, |power| power + bits - line.top))
+            .collect()
+    };
+    Some(Exponents {
+        rows: of(&rows, &u),
+        cols: of(&cols, &w),
+    })
+}
+
+/// The largest sum of products of each row with any column, and of each column with any row.
+fn largest_sums(rows: &[Rounded], cols: &[Rounded]) -> (Vec<BigUint>, Vec<BigUint>) {
+    let sum = |row: &Rounded, col: &Rounded| -> u64 {
+        row.values
+            .iter()
+            .zip(&col.values)
+            .map(|(&a, &b)| u64::from(a) * u64::from(b))
+            .sum()
+    };
+    let largest = |lines: &[Rounded], others: &[Rounded]| -> Vec<BigUint> {
+        lines
+            .par_iter()
+            .map(|line| {
+                others
+                    .iter()
+                    .map(|other| sum(line, other))
+                    .max()
+                    .unwrap_or(0)
+                    .into()
+            })
+            .collect()
+    };
+    (largest(rows, cols), largest(cols, rows))
+}
+
+/// The largest q with 4^q sum <= half; `None` for a sum of zero.
+fn largest_power(half: &BigUint, sum: &BigUint) -> Option<i32> {
+    if sum.bits() == 0 {
+        return None;
+    }
+    // Within one of it by the number of bits; negative where the sum alone is above the half.
+    let guess = (half.bits() as i32 - sum.bits() as i32).div_euclid(2);
+    let fits = |power: i32| {
+        let shift = 2 * power.unsigned_abs() as u64;
+        if power >= 0 {
+            sum << shift <= *half
+        } else {
+            *sum <= half << shift
+        }
+    };
+    [guess + 1, guess, guess - 1]
+        .into_iter()
+        .find(|&power| fits(power))
+}
+
+/// A line's magnitudes, rounded up to multiples of 2^(top - bits), where all are below 2^top.
+struct Rounded {
+    values: Vec<u32>,
+    top: i32,
+}
+
+impl Rounded {
+    /// Those of every row; `None` where a value is not finite.
+    fn lines(matrix: &Matrix, bits: i32) -> Option<Vec<Rounded>> {
+        (0..matrix.rows)
+            .map(|r| Rounded::of(matrix.row(r), bits))
+            .collect()
+    }
+
+    fn of(line: &[f64], bits: i32) -> Option<Rounded> {
+        let parts: Vec<_> = line.iter().map(|&v| parts(v)).collect::<Option<_>>()?;
+        let length = |mantissa: i64| (64 - mantissa.unsigned_abs().leading_zeros()) as i32;
+        let top = parts
+            .iter()
+            .filter(|parts| parts.mantissa != 0)
+            .map(|parts| parts.exponent + length(parts.mantissa))
+            .max()
+            .unwrap_or(0);
+        let round_up = |parts: &crate::crt_gemm::exact::Parts| {
+            let magnitude = u128::from(parts.mantissa.unsigned_abs());
+            let shift = parts.exponent + bits - top;
+            if shift >= 0 {
+                (magnitude << shift) as u32
+            } else {
+                let down = shift.unsigned_abs().min(120);
+                ((magnitude + (1 << down) - 1) >> down) as u32
+            }
+        };
+        let values = parts.iter().map(round_up).collect();
+        Some(Rounded { values, top })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_power_is_the_largest() {
+        for half in [1u64, 2, 3, 63, 64, 65, 1 << 40, (1 << 40) - 1] {
+            for sum in [1u64, 2, 3, 4, 5, 1000, 1 << 39, 1 << 41, (1 << 50) + 1] {
+                let power = largest_power(&half.into(), &sum.into()).unwrap();
+                let at = |power: i32| sum as f64 * 4f64.powi(power);
+                assert!(
+                    at(power) <= half as f64 && at(power + 1) > half as f64,
+                    "{half} {sum} {power}"
+                );
+            }
+        }
+        assert_eq!(largest_power(&1u32.into(), &0u32.into()), None);
+    }
+
+    #[test]
+    fn magnitudes_are_rounded_up_and_fit_their_bits() {
+        let line = Rounded::of(&[1.0, -0.999, 0.5, 1e-300, 0.0, -2f64.powi(-6)], 6).unwrap();
+        assert_eq!((line.top, line.values), (1, vec![32, 32, 16, 1, 0, 1]));
+        let line = Rounded::of(&[1f64.next_down(), f64::from_bits(1)], 6).unwrap();
+        assert_eq!((line.top, line.values), (0, vec![64, 1]));
+        let line = Rounded::of(&[f64::from_bits(3), -f64::from_bits(1)], 24).unwrap();
+        assert_eq!((line.top, line.values), (-1072, vec![3 << 22, 1 << 22]));
+        assert_eq!(Rounded::of(&[0.0, -0.0], 6).unwrap().values, [0, 0]);
+        assert!(Rounded::of(&[f64::NAN], 6).is_none());
+    }
+}
