@@ -53,6 +53,24 @@ impl VariantError {
                 .replace("unknown variant", "unknown value"),
         }
     }
+
+    /// A value outside a range.
+    ///
+    /// # Errors
+    /// When `value` is outside `allowed`.
+    pub fn within(
+        key: &'static str,
+        value: u32,
+        allowed: std::ops::RangeInclusive<u32>,
+    ) -> Result<(), VariantError> {
+        if allowed.contains(&value) {
+            return Ok(());
+        }
+        Err(VariantError::Value {
+            key,
+            what: format!("{value} is outside {} to {}", allowed.start(), allowed.end()),
+        })
+    }
 }
 
 /// Why a vector file cannot be used.
@@ -186,8 +204,9 @@ pub trait Variant: Send + Sync {
     /// # Errors
     /// When the text is not a vector file of this family.
     fn vector_checks(&self, text: &str) -> Result<Vec<Box<dyn Check>>, VectorError>;
-    /// A check that must be rejected with [`crate::workload::Fault::Overflow`]: more hits than room.
-    fn overflow_check(&self, plan: &ValidationPlan) -> Box<dyn Check>;
+    /// A check that must be rejected with [`crate::workload::Fault::Overflow`]: more hits than room. `None` for a family without
+    /// hits.
+    fn overflow_check(&self, plan: &ValidationPlan) -> Option<Box<dyn Check>>;
     /// The production workload: what is timed, and what searches.
     ///
     /// # Errors
@@ -195,8 +214,13 @@ pub trait Variant: Send + Sync {
     fn production(&self, request: &Production) -> Result<Box<dyn Workload>, PrefixError>;
     /// The CUDA text of the production build.
     fn source(&self) -> Source;
-    /// What the loops of a thread iterate over in the production build.
-    fn loops(&self) -> LoopPlan;
+    /// What the loops of a thread iterate over in the production build. `None` where a thread has no loop over units that
+    /// the machine code could be divided by: there is no account of it then.
+    fn loops(&self) -> Option<LoopPlan>;
+    /// Why it cannot run on `device`, in a sentence that names it; `None` where it can.
+    fn cannot_run_on(&self, _device: DeviceKind) -> Option<String> {
+        None
+    }
     /// States interleaved by the native kernel, where there is one.
     fn native_states(&self, isa: Isa) -> Option<u32>;
 }
@@ -233,6 +257,10 @@ pub trait Family: Sync {
     fn summary(&self) -> &'static str;
     /// What a rate counts, in the singular: `candidate`.
     fn unit(&self) -> &'static str;
+    /// What one unit counts for in FLOPS, where it stands for floating-point work: 2 for a multiply-add.
+    fn flops_per_unit(&self) -> Option<f64> {
+        None
+    }
     /// Its layers in the order in which data flows.
     fn layers(&self) -> Vec<String>;
     /// Name of the variant that a search takes when none is named, and of the baseline of a trial.

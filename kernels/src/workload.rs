@@ -33,8 +33,10 @@ pub struct Source {
     pub text: String,
     /// Preprocessor definitions, as `NAME` or `NAME=VALUE`.
     pub defines: Vec<String>,
-    /// Name of the `extern "C" __global__` function to launch.
+    /// Name of the `extern "C" __global__` function that the work is in: the one that an account of the machine code is of.
     pub entry: &'static str,
+    /// Further ones that a launch may name, such as one that prepares the buffers.
+    pub helpers: Vec<&'static str>,
     /// Further compiler options that the variant asks for, such as `--maxrregcount=64`.
     pub options: Vec<String>,
 }
@@ -63,13 +65,17 @@ pub enum Argument {
     Buffer(BufferId),
 }
 
-/// One launch of the kernel: a one-dimensional grid of one-dimensional blocks.
+/// One launch of a kernel: a one-dimensional grid of one-dimensional blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Launch {
+    /// Which kernel: [`Source::entry`] or one of [`Source::helpers`].
+    pub entry: &'static str,
     /// Blocks in the grid.
     pub grid: u32,
     /// Threads in a block.
     pub block: u32,
+    /// Bytes of shared memory that a block gets beyond what the text declares.
+    pub shared_bytes: u32,
     /// Arguments in the order of the kernel's parameters.
     pub arguments: Vec<Argument>,
 }
@@ -93,7 +99,7 @@ pub enum Step {
         /// The value.
         value: u32,
     },
-    /// Launch the kernel.
+    /// Launch a kernel.
     Launch(Launch),
     /// Copy the first `words` words of a buffer to the host: one entry of [`Outputs`].
     Download {

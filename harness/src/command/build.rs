@@ -140,6 +140,7 @@ mod tests {
             text: "extern \"C\" __global__ void k(unsigned* o) { *o = N; }\n".into(),
             defines: vec!["N=3".into(), "FLAG".into()],
             entry: "k",
+            helpers: vec![],
             options: Vec::new(),
         }
     }

@@ -70,16 +70,76 @@ impl DeviceArgs {
     }
 }
 
-/// What the account of machine code needs of each variant.
-pub fn subjects(selected: &[Selected]) -> Vec<Subject> {
-    selected
+/// What the account of machine code needs of each variant, and the labels of those that there is none of.
+pub fn subjects(selected: &[Selected]) -> (Vec<Subject>, Vec<String>) {
+    let mut without = Vec::new();
+    let subjects = selected
         .iter()
-        .map(|one| Subject {
-            variant: one.label(),
-            source: one.variant.source(),
-            loops: one.variant.loops(),
+        .filter_map(|one| {
+            let loops = one.variant.loops();
+            if loops.is_none() {
+                without.push(one.label());
+            }
+            Some(Subject {
+                variant: one.label(),
+                source: one.variant.source(),
+                loops: loops?,
+            })
         })
-        .collect()
+        .collect();
+    (subjects, without)
+}
+
+/// Those of [`subjects`] that there is an account of; the others are said on stderr.
+///
+/// # Errors
+/// When that leaves none.
+pub fn accountable(selected: &[Selected]) -> anyhow::Result<Vec<Subject>> {
+    let (subjects, without) = subjects(selected);
+    if without.is_empty() {
+        return Ok(subjects);
+    }
+    let why = format!(
+        "{}: no account per unit, its threads have no loop over units (assay build --emit sass shows the machine code)",
+        without.join(", ")
+    );
+    if subjects.is_empty() {
+        return Err(crate::exit::Usage(why).into());
+    }
+    eprintln!("assay: left out {why}");
+    Ok(subjects)
+}
+
+/// Leave out the variants that cannot run on `device` and were not asked for by name, and say so on stderr.
+///
+/// # Errors
+/// When one that was asked for by name cannot, or none is left.
+pub fn runnable(
+    selected: Vec<Selected>,
+    selectors: &[String],
+    device: &dyn Device,
+) -> anyhow::Result<Vec<Selected>> {
+    let named = |one: &Selected| {
+        let (label, name) = (one.label(), one.variant.name());
+        selectors
+            .iter()
+            .any(|selector| *selector == label || selector == name)
+    };
+    let (mut left, mut refusals) = (Vec::new(), Vec::new());
+    for one in selected {
+        match one.variant.cannot_run_on(device.info().kind) {
+            None => left.push(one),
+            Some(why) if named(&one) => return Err(crate::exit::NoDevice(why).into()),
+            Some(why) => refusals.push(why),
+        }
+    }
+    if left.is_empty() {
+        return Err(crate::exit::NoDevice(refusals.join("; ")).into());
+    }
+    for why in refusals {
+        eprintln!("assay: left out: {why}");
+    }
+    Ok(left)
 }
 
 /// Print one JSON document.

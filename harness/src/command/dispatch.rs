@@ -3,7 +3,7 @@
 use std::io;
 
 use crate::cli::{Cli, Command};
-use crate::command::common::subjects;
+use crate::command::common::accountable;
 use crate::command::{
     build, check, compare, completions, devices, pipes, power, report, run, sass, search, trial, tune,
     validate, variants,
@@ -41,7 +41,7 @@ pub fn dispatch(cli: &Cli) -> anyhow::Result<Outcome> {
         Command::Validate(args) => return validate::run(args, &shelf()?, out),
         Command::Sass(args) => {
             let shelf = shelf()?;
-            let subjects = subjects(&shelf.select(&args.selectors)?);
+            let subjects = accountable(&shelf.select(&args.selectors)?)?;
             let measured = recorded(&shelf.results());
             return sass::run(
                 args,
@@ -52,7 +52,7 @@ pub fn dispatch(cli: &Cli) -> anyhow::Result<Outcome> {
             );
         }
         Command::Pipes(args) => {
-            let subjects = subjects(&shelf()?.select(&args.selectors)?);
+            let subjects = accountable(&shelf()?.select(&args.selectors)?)?;
             let DeviceName::Cuda(ordinal) = args.device.parse().map_err(Usage)? else {
                 return Err(Usage("--device: pipes are measured on a card, use cuda:N".to_owned()).into());
             };

@@ -7,7 +7,7 @@ use assay_analysis::Status;
 use assay_analysis::rows::{BoundRow, SassRow};
 use assay_kernels::family::ValidationPlan;
 
-use super::common::{DeviceArgs, SelectorArgs, print_json, subjects};
+use super::common::{DeviceArgs, SelectorArgs, print_json, runnable, subjects};
 use super::resume::resume;
 use super::trial::{Document, TimingArgs, conclude};
 use crate::book::Book;
@@ -62,6 +62,7 @@ pub fn run(args: &RunArgs, shelf: &Shelf, out: &mut dyn Write) -> anyhow::Result
     }
     let selected = shelf.select(&args.which.selectors)?;
     let device = args.device.open()?;
+    let selected = runnable(selected, &args.which.selectors, device.as_ref())?;
     let mut book = Book::open(args.out.clone(), "run", args.timing.seed)?;
     book.note_device(device.info(), None);
     let request = args.timing.request();
@@ -152,7 +153,14 @@ fn account(
     };
     let mut rows: Vec<SassRow> = Vec::new();
     let mut bounds: Vec<BoundRow> = Vec::new();
-    for subject in subjects(selected) {
+    let (subjects, without) = subjects(selected);
+    if !without.is_empty() {
+        book.note(format!(
+            "no account of the machine code of {}: its threads have no loop over units",
+            without.join(", ")
+        ));
+    }
+    for subject in subjects {
         match SassResult::of(&tools, &subject, arch, pipes) {
             Ok(result) => {
                 book.note_tools(&result.compiler, &result.disassembler);

@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use assay_analysis::rows::SummaryRow;
 use assay_analysis::{Status, summary_table};
+use assay_kernels::family::family;
 use serde::Serialize;
 
-use super::common::{DeviceArgs, SelectorArgs, duration, print_json};
+use super::common::{DeviceArgs, SelectorArgs, duration, print_json, runnable};
 use crate::book::Book;
 use crate::exit::Outcome;
 use crate::progress::Progress;
@@ -92,6 +93,13 @@ struct Row {
     units_per_clock_per_sm: Option<Figure>,
     hits: Option<u64>,
     hits_expected: Option<f64>,
+    tflops: Option<f64>,
+}
+
+/// A row's rate in TFLOPS, for a family whose units stand for floating-point work.
+fn tflops(row: &SummaryRow) -> Option<f64> {
+    let (name, _) = row.variant.split_once('/')?;
+    Some(row.rate_units_per_s_mean? * family(name)?.flops_per_unit()? / 1e12)
 }
 
 /// The JSON document of `trial` and `run`.
@@ -154,6 +162,7 @@ impl Document {
                 }),
                 hits: row.hits,
                 hits_expected: row.hits_expected,
+                tflops: tflops(row),
             })
             .collect();
         Document {
@@ -172,6 +181,7 @@ impl Document {
 pub fn run(args: &TrialArgs, shelf: &Shelf, out: &mut dyn Write) -> anyhow::Result<Outcome> {
     let selected = shelf.select(&args.which.selectors)?;
     let device = args.device.open()?;
+    let selected = runnable(selected, &args.which.selectors, device.as_ref())?;
     let mut book = Book::open(args.out.clone(), "trial", args.timing.seed)?;
     book.note("not validated: `assay run` validates before it times");
     let done = trials(
@@ -215,7 +225,16 @@ pub fn conclude(
             &Document::new(!trials.interrupted, record, &trials.summary.rows),
         )?;
     } else {
-        writeln!(out, "{table}\nRecord: {record}")?;
+        write!(out, "{table}")?;
+        for (row, tflops) in trials
+            .summary
+            .rows
+            .iter()
+            .filter_map(|row| Some((row, tflops(row)?)))
+        {
+            writeln!(out, "{}: {tflops:.4} TFLOPS", row.variant)?;
+        }
+        writeln!(out, "\nRecord: {record}")?;
     }
     Ok(if trials.interrupted {
         Outcome::Interrupted

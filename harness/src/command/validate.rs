@@ -7,7 +7,7 @@ use assay_analysis::Status;
 use assay_kernels::family::ValidationPlan;
 use serde::Serialize;
 
-use super::common::{DeviceArgs, SelectorArgs, print_json};
+use super::common::{DeviceArgs, SelectorArgs, print_json, runnable};
 use crate::book::Book;
 use crate::exit::{Outcome, Usage};
 use crate::progress::Progress;
@@ -92,6 +92,7 @@ pub fn run(args: &ValidateArgs, shelf: &Shelf, out: &mut dyn Write) -> anyhow::R
         return overflow(args, &selected, out);
     }
     let device = args.device.open()?;
+    let selected = runnable(selected, &args.which.selectors, device.as_ref())?;
     let plan = ValidationPlan {
         seed: args.seed,
         device: device.info().kind,

@@ -67,6 +67,7 @@ extern "C" __global__ void __launch_bounds__({BLOCK}) {ENTRY}(u32 *out, u32 pass
         text,
         defines: Vec::new(),
         entry: ENTRY,
+        helpers: Vec::new(),
         options: Vec::new(),
     }
 }

@@ -115,6 +115,8 @@ fn batch(blocks: u32, words: usize) -> Batch {
         Argument::U32(0x89ab_cdef),
     ];
     let launch = Step::Launch(Launch {
+        entry: ENTRY,
+        shared_bytes: 0,
         grid: blocks,
         block: BLOCK,
         arguments,

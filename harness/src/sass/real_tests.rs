@@ -65,6 +65,7 @@ fn subject(text: String, levels: Vec<LoopLevel>) -> Subject {
             text,
             defines: Vec::new(),
             entry: "kernel",
+            helpers: vec![],
             options: Vec::new(),
         },
         loops: LoopPlan {

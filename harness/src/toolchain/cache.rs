@@ -217,6 +217,7 @@ mod tests {
             text: text.into(),
             defines: defines.iter().map(|define| define.to_string()).collect(),
             entry: "a",
+            helpers: vec![],
             options: Vec::new(),
         }
     }

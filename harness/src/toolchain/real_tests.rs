@@ -16,6 +16,7 @@ fn source(body: &str) -> Source {
         text: format!("extern \"C\" __global__ void test(unsigned* out, unsigned one) {{ {body} }}"),
         defines: vec!["VALUE=7u".into()],
         entry: "test",
+        helpers: vec![],
         options: Vec::new(),
     }
 }

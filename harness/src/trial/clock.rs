@@ -89,6 +89,8 @@ impl ClockReader {
         let words = self.blocks as usize * WORDS;
         let buffer = BufferId(0);
         let launch = Step::Launch(Launch {
+            entry: ENTRY,
+            shared_bytes: 0,
             grid: self.blocks,
             block: 1,
             arguments: vec![Argument::Buffer(buffer)],
@@ -108,6 +110,7 @@ fn source() -> Source {
         text: TEXT.to_owned(),
         defines: Vec::new(),
         entry: ENTRY,
+        helpers: Vec::new(),
         options: Vec::new(),
     }
 }

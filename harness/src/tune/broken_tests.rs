@@ -73,7 +73,7 @@ impl Family for Breaking {
         }
         // One check says it, too; all of them take long on a broken kernel.
         Ok(Arc::new(Doctored {
-            variant,
+            variant: Arc::new(variant),
             kind: "trace",
             change: None,
         }))

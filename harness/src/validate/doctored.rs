@@ -1,18 +1,33 @@
-//! Variants that were tampered with, for tests: what the checks must find.
+//! A variant with one place of its text changed, and what `validate` says of it on the emulated device.
+
+use std::sync::Arc;
 
 use assay_kernels::family::{
-    Check, DeviceKind, PrefixError, Production, ValidationPlan, Variant, VectorError, Verdict,
+    Check, DeviceKind, Family, PrefixError, Production, ValidationPlan, Variant, VectorError, Verdict,
 };
 use assay_kernels::knob::Knob;
 use assay_kernels::loops::LoopPlan;
-use assay_kernels::md5_q9::Md5Variant;
 use assay_kernels::native::Isa;
 use assay_kernels::workload::{Batch, Collected, Fault, Outputs, Setup, Source, Workload};
+
+use super::report::ResultRow;
+use super::run::{Evidence, Validation, validate};
+use crate::book::Book;
+use crate::device::Emulated;
+use crate::progress::Progress;
+use crate::select::Selected;
+
+/// What is validated.
+pub const PLAN: ValidationPlan = ValidationPlan {
+    seed: 20_261_130,
+    device: DeviceKind::Emulated,
+    whole_base: false,
+};
 
 /// A variant of which only the checks whose name contains `kind` are run, with one place of its text changed.
 pub struct Doctored {
     /// The variant.
-    pub variant: Md5Variant,
+    pub variant: Arc<dyn Variant>,
     /// What the names of its checks contain.
     pub kind: &'static str,
     /// What is replaced in its text, and by what.
@@ -95,8 +110,8 @@ impl Variant for Doctored {
         self.variant.vector_checks(text)
     }
 
-    fn overflow_check(&self, plan: &ValidationPlan) -> Box<dyn Check> {
-        self.check(self.variant.overflow_check(plan))
+    fn overflow_check(&self, plan: &ValidationPlan) -> Option<Box<dyn Check>> {
+        Some(self.check(self.variant.overflow_check(plan)?))
     }
 
     fn production(&self, request: &Production) -> Result<Box<dyn Workload>, PrefixError> {
@@ -107,11 +122,53 @@ impl Variant for Doctored {
         self.variant.source()
     }
 
-    fn loops(&self) -> LoopPlan {
+    fn loops(&self) -> Option<LoopPlan> {
         self.variant.loops()
     }
 
     fn native_states(&self, isa: Isa) -> Option<u32> {
         self.variant.native_states(isa)
     }
+}
+
+/// `variant` of `family` with only the first check whose name contains `kind`, and with `change` in its text.
+pub fn selected(
+    family: &'static dyn Family,
+    variant: Arc<dyn Variant>,
+    kind: &'static str,
+    change: Option<(&'static str, &'static str)>,
+) -> Selected {
+    Selected {
+        family,
+        variant: Arc::new(Doctored {
+            variant,
+            kind,
+            change,
+        }),
+    }
+}
+
+/// The device.
+pub fn emulated() -> Emulated {
+    Emulated::new().expect("the tests need a C++ compiler")
+}
+
+/// What `validate` says of one variant.
+pub fn validated(selected: Selected) -> ResultRow {
+    let folder = tempfile::tempdir().unwrap();
+    let mut book = Book::open(Some(folder.path().join("record")), "validate", PLAN.seed).unwrap();
+    let Validation { mut results, .. } = validate(
+        &[selected],
+        &emulated(),
+        &PLAN,
+        None,
+        Evidence::All,
+        &mut book,
+        &Progress::new(),
+    )
+    .unwrap();
+    let row = results.remove(0);
+    assert_eq!(row.checks.len(), 1, "{:?}", row.checks);
+    assert_eq!(row.ok, row.first_bad_layer.is_none(), "{row:?}");
+    row
 }

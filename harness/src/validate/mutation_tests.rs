@@ -1,25 +1,15 @@
-//! Broken CUDA text on the emulated device: `validate` must find it and name the right layer.
+//! Broken CUDA text of md5-q9 on the emulated device: `validate` must find it and name the right layer.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use assay_kernels::family::{DeviceKind, ValidationPlan, Variant, family};
+use assay_kernels::family::{Variant, family};
 use assay_kernels::md5_q9::{Md5Variant, Mutation, Phase};
 
-use super::doctored::Doctored;
-use super::report::ResultRow;
-use super::run::{Evidence, Validation, overflow_is_rejected, validate};
-use crate::book::Book;
-use crate::device::Emulated;
-use crate::progress::Progress;
+use super::doctored::{self, PLAN, emulated, validated};
+use super::run::overflow_is_rejected;
 use crate::select::Selected;
-
-const PLAN: ValidationPlan = ValidationPlan {
-    seed: 20_261_130,
-    device: DeviceKind::Emulated,
-    whole_base: false,
-};
 
 fn variant(name: &str) -> Md5Variant {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../variants/md5-q9/{name}.toml"));
@@ -31,38 +21,7 @@ fn selected(
     kind: &'static str,
     change: Option<(&'static str, &'static str)>,
 ) -> Selected {
-    Selected {
-        family: family("md5-q9").unwrap(),
-        variant: Arc::new(Doctored {
-            variant,
-            kind,
-            change,
-        }),
-    }
-}
-
-fn emulated() -> Emulated {
-    Emulated::new().expect("the tests need a C++ compiler")
-}
-
-/// What `validate` says of one variant.
-fn validated(selected: Selected) -> ResultRow {
-    let folder = tempfile::tempdir().unwrap();
-    let mut book = Book::open(Some(folder.path().join("record")), "validate", PLAN.seed).unwrap();
-    let Validation { mut results, .. } = validate(
-        &[selected],
-        &emulated(),
-        &PLAN,
-        None,
-        Evidence::All,
-        &mut book,
-        &Progress::new(),
-    )
-    .unwrap();
-    let row = results.remove(0);
-    assert_eq!(row.checks.len(), 1, "{:?}", row.checks);
-    assert_eq!(row.ok, row.first_bad_layer.is_none(), "{row:?}");
-    row
+    doctored::selected(family("md5-q9").unwrap(), Arc::new(variant), kind, change)
 }
 
 /// Breaks the printed text and reads which layer the first trace check names.

@@ -159,10 +159,10 @@ pub fn table(results: &[ResultRow]) -> Table {
             ),
             column(
                 "checked",
-                "candidates compared with the host's answer",
+                "candidates, or values of a matrix, compared with the host's answer",
                 Align::Right,
             ),
-            column("mismatches", "candidates with a value that differs", Align::Right),
+            column("mismatches", "those that differ", Align::Right),
             column("duplicates", "candidates reported more than once", Align::Right),
             column(
                 "missing",

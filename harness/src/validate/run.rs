@@ -148,7 +148,13 @@ pub fn overflow_is_rejected(
 ) -> anyhow::Result<Vec<(String, bool, String)>> {
     let mut outcomes = Vec::new();
     for one in selected {
-        let mut check = one.variant.overflow_check(plan);
+        let mut check = one.variant.overflow_check(plan).ok_or_else(|| {
+            Usage(format!(
+                "{}: --overflow is for families with a buffer of hits, {} has none",
+                one.label(),
+                one.family.name()
+            ))
+        })?;
         let mut session = device.open(&check.setup())?;
         let Some((verdict, fault)) = run_check(session.as_mut(), check.as_mut(), || true)? else {
             break;

@@ -217,16 +217,7 @@ impl VariantFile {
     }
 
     fn check(&self) -> Result<(), VariantError> {
-        let within = |key, value: u32, allowed: std::ops::RangeInclusive<u32>| {
-            if allowed.contains(&value) {
-                Ok(())
-            } else {
-                Err(VariantError::Value {
-                    key,
-                    what: format!("{value} is outside {} to {}", allowed.start(), allowed.end()),
-                })
-            }
-        };
+        let within = VariantError::within;
         within("options.interleave", self.options.interleave, 1..=MAX_INTERLEAVE)?;
         within("launch.block", self.launch.block, 32..=1024)?;
         if !self.launch.block.is_multiple_of(32) {

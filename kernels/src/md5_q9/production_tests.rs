@@ -122,7 +122,7 @@ fn a_hit_too_many_is_rejected_and_exactly_enough_room_is_not() {
         whole_base: false,
     };
     for name in ["v0", "v5"] {
-        let mut check = variant(name).overflow_check(&plan);
+        let mut check = variant(name).overflow_check(&plan).unwrap();
         let mut executor = Executor::new(check.setup(), Isa::best());
         executor.run(check.as_mut(), 0).unwrap().unwrap();
         let rejected = executor.run(check.as_mut(), 1).unwrap().unwrap_err();

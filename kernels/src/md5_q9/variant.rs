@@ -206,9 +206,9 @@ impl Variant for Md5Variant {
             .collect())
     }
 
-    fn overflow_check(&self, plan: &ValidationPlan) -> Box<dyn Check> {
+    fn overflow_check(&self, plan: &ValidationPlan) -> Option<Box<dyn Check>> {
         let base = Base::new(self.file.options.shape(), plan.seed, 0, Prefix::none());
-        Box::new(OverflowCheck::new(self.kernel(Test::Bits(10)), base))
+        Some(Box::new(OverflowCheck::new(self.kernel(Test::Bits(10)), base)))
     }
 
     fn production(&self, request: &Production) -> Result<Box<dyn Workload>, crate::family::PrefixError> {
@@ -232,7 +232,7 @@ impl Variant for Md5Variant {
         self.kernel(Test::Whole).source()
     }
 
-    fn loops(&self) -> LoopPlan {
+    fn loops(&self) -> Option<LoopPlan> {
         let (candidate, _) = count(&self.file.options);
         let inner = self.file.launch.inner;
         let levels = match self.walk() {
@@ -246,10 +246,10 @@ impl Variant for Md5Variant {
                 },
             ],
         };
-        LoopPlan {
+        Some(LoopPlan {
             mark: UnitMark::rotations(candidate.rotations),
             levels,
-        }
+        })
     }
 
     fn native_states(&self, isa: Isa) -> Option<u32> {

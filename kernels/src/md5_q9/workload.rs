@@ -155,6 +155,7 @@ impl Kernel {
             text: self.text.clone(),
             defines,
             entry: ENTRY,
+            helpers: vec![],
             options: vec![],
         }
     }
@@ -178,8 +179,10 @@ impl Kernel {
     pub fn launch(&self, base: &Base, span: &Span) -> Step {
         let threads = span.slots.div_ceil(u64::from(span.inner));
         Step::Launch(Launch {
+            entry: ENTRY,
             grid: threads.div_ceil(u64::from(self.file.launch.block)) as u32,
             block: self.file.launch.block,
+            shared_bytes: 0,
             arguments: vec![
                 Argument::Words(self.inputs.iter().map(|&input| base.input(input)).collect()),
                 Argument::U64(span.first),

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::toolchain::{Library, Loader};
 
 /// Every function of the driver that this program calls.
-const FUNCTIONS: [&CStr; 31] = [
+const FUNCTIONS: [&CStr; 32] = [
     c"cuInit",
     c"cuDriverGetVersion",
     c"cuDeviceGetCount",
@@ -37,6 +37,7 @@ const FUNCTIONS: [&CStr; 31] = [
     c"cuModuleLoadData",
     c"cuModuleUnload",
     c"cuModuleGetFunction",
+    c"cuFuncSetAttribute",
     c"cuLaunchKernel",
 ];
 

@@ -5,10 +5,14 @@
 use std::ffi::{CString, c_void};
 use std::ptr::NonNull;
 
+use assay_kernels::workload::Launch;
 use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys::{self, CUevent_flags};
 
 const WORD: usize = size_of::<u32>();
+
+/// Shared memory that a block may have without the kernel being told of it: 48 KB on every card.
+const SHARED_BYTES_UNASKED: u32 = 48 * 1024;
 
 /// Words on the device.
 #[derive(Debug)]
@@ -191,12 +195,31 @@ impl Stream {
     pub unsafe fn launch(
         &self,
         function: sys::CUfunction,
-        grid: u32,
-        block: u32,
+        launch: &Launch,
         arguments: &mut [*mut c_void],
     ) -> Result<(), DriverError> {
+        let &Launch {
+            grid,
+            block,
+            shared_bytes,
+            ..
+        } = launch;
+        if shared_bytes > SHARED_BYTES_UNASKED {
+            let most = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+            // SAFETY: the function's module is loaded.
+            unsafe { sys::cuFuncSetAttribute(function, most, shared_bytes as i32) }.result()?;
+        }
         // SAFETY: the driver copies the arguments before it returns; the rest is the caller's word.
-        unsafe { result::launch_kernel(function, (grid, 1, 1), (block, 1, 1), 0, self.0, arguments) }
+        unsafe {
+            result::launch_kernel(
+                function,
+                (grid, 1, 1),
+                (block, 1, 1),
+                shared_bytes,
+                self.0,
+                arguments,
+            )
+        }
     }
 }
 

@@ -25,19 +25,25 @@ struct InFlight {
     done: Event,
 }
 
+/// A kernel of the module.
+struct Kernel {
+    entry: &'static str,
+    function: sys::CUfunction,
+    /// Sizes of its parameters, where the driver can tell.
+    parameters: Option<Vec<usize>>,
+}
+
 /// The session. Fields are dropped in order: what the stream's work uses goes before the stream, the context last.
 pub(super) struct CudaSession {
     build: BuildInfo,
-    /// The kernel in messages: its entry with the source's name.
+    /// The text's kernels in messages: the one that the work is in, with the source's name.
     kernel: String,
-    /// Sizes of its parameters, where the driver can tell.
-    parameters: Option<Vec<usize>>,
+    kernels: Vec<Kernel>,
     names: Vec<&'static str>,
     in_flight: VecDeque<InFlight>,
     spare_events: Vec<Event>,
     spare_words: Vec<PinnedWords>,
     buffers: Vec<DeviceWords>,
-    function: sys::CUfunction,
     _module: Module,
     stream: Stream,
     context: Rc<Context>,
@@ -61,13 +67,18 @@ impl CudaSession {
             );
         }
         let module = context.check(&call, Module::load(&cubin.bytes))?;
-        let function = context.check(
-            &format!(
-                "looking kernel {} up in the cubin of {}",
-                source.entry, source.file
-            ),
-            module.function(source.entry),
-        )?;
+        let mut kernels = Vec::new();
+        for entry in std::iter::once(&source.entry).chain(&source.helpers) {
+            let function = context.check(
+                &format!("looking kernel {entry} up in the cubin of {}", source.file),
+                module.function(entry),
+            )?;
+            kernels.push(Kernel {
+                entry,
+                function,
+                parameters: driver.knows_parameters.then(|| parameter_sizes(function)),
+            });
+        }
         let stream = context.check("cuStreamCreate", Stream::new())?;
         let mut buffers = Vec::new();
         for buffer in &setup.buffers {
@@ -91,13 +102,12 @@ impl CudaSession {
         Ok(CudaSession {
             build: cubin.build,
             kernel: format!("{} ({})", source.entry, source.file),
-            parameters: driver.knows_parameters.then(|| parameter_sizes(function)),
+            kernels,
             names: setup.buffers.iter().map(|buffer| buffer.name).collect(),
             in_flight: VecDeque::new(),
             spare_events: Vec::new(),
             spare_words: Vec::new(),
             buffers,
-            function,
             _module: module,
             stream,
             context,
@@ -144,6 +154,14 @@ impl CudaSession {
     }
 
     fn launch(&self, launch: &Launch) -> Result<(), DeviceError> {
+        let entry = launch.entry;
+        let kernel = self.kernels.iter().find(|kernel| kernel.entry == entry);
+        let kernel = kernel.ok_or_else(|| {
+            DeviceError::Invalid(format!(
+                "a launch of {entry}, which {} does not name",
+                self.kernel
+            ))
+        })?;
         // The values stay here until the driver has copied them.
         let mut values: Vec<Vec<u64>> = Vec::with_capacity(launch.arguments.len());
         let mut sizes = Vec::with_capacity(launch.arguments.len());
@@ -157,26 +175,22 @@ impl CudaSession {
             values.push(value);
             sizes.push(size);
         }
-        if let Some(parameters) = self
+        if let Some(parameters) = kernel
             .parameters
             .as_ref()
             .filter(|parameters| **parameters != sizes)
         {
             return Err(DeviceError::Invalid(format!(
-                "kernel {} has parameters of {parameters:?} bytes and is launched with arguments of {sizes:?} bytes",
-                self.kernel
+                "kernel {entry} has parameters of {parameters:?} bytes and is launched with arguments of {sizes:?} bytes"
             )));
         }
         let mut pointers: Vec<*mut c_void> =
             values.iter_mut().map(|value| value.as_mut_ptr().cast()).collect();
         // SAFETY: each pointer is to a value of its parameter's size (checked above where the driver tells, else the
         // family's word), and the family's workload vouches for the sizes of its buffers.
-        let outcome = unsafe {
-            self.stream
-                .launch(self.function, launch.grid, launch.block, &mut pointers)
-        };
+        let outcome = unsafe { self.stream.launch(kernel.function, launch, &mut pointers) };
         self.context
-            .check(&format!("launching kernel {}", self.kernel), outcome)
+            .check(&format!("launching kernel {entry} of {}", self.kernel), outcome)
     }
 
     fn enqueue(&mut self, step: Step, batch: &mut InFlight) -> Result<(), DeviceError> {

@@ -70,10 +70,10 @@ impl Compiler {
             .tempdir_in(temporary)
             .map_err(|error| cannot_write(temporary, &error))?;
         let file = file_name(&source.file);
-        let text = format!(
-            "{}\n#line 1 \"launch of {}\"\nASSAY_BIND({})\n",
-            source.text, source.entry, source.entry
-        );
+        let mut text = source.text.clone();
+        for entry in entries(source) {
+            text += &format!("\n#line 1 \"launch of {entry}\"\nASSAY_BIND({entry})\n");
+        }
         for (name, content) in [(SHIM_FILE, SHIM), (file.as_str(), text.as_str())] {
             let path = directory.path().join(name);
             fs::write(&path, content).map_err(|error| cannot_write(&path, &error))?;
@@ -144,6 +144,11 @@ impl Compiler {
                 ))
             })
     }
+}
+
+/// Every kernel of a text, the one that the work is in first.
+pub fn entries(source: &Source) -> impl Iterator<Item = &'static str> {
+    std::iter::once(source.entry).chain(source.helpers.iter().copied())
 }
 
 /// An error of the device as a whole.

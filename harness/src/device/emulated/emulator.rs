@@ -9,7 +9,7 @@ use assay_kernels::workload::{Launch, Setup, Source};
 use rayon::prelude::*;
 
 use super::arguments::Arguments;
-use super::compiler::Compiler;
+use super::compiler::{Compiler, entries};
 use super::library::LoadedKernel;
 use super::lookup::Lookup;
 use crate::device::host::{HostLaunch, HostSession};
@@ -34,7 +34,7 @@ pub struct Emulated {
 struct BuildKey {
     text: String,
     defines: Vec<String>,
-    entry: &'static str,
+    entries: Vec<&'static str>,
 }
 
 impl Emulated {
@@ -68,7 +68,7 @@ impl Emulated {
         let key = BuildKey {
             text: source.text.clone(),
             defines: source.defines.clone(),
-            entry: source.entry,
+            entries: entries(source).collect(),
         };
         // Held while compiling, so that two sessions of one build compile it once. Nothing in here leaves the table
         // half written, so it is good even after a panic.
@@ -76,9 +76,8 @@ impl Emulated {
         if let Some(kernel) = builds.get(&key) {
             return Ok(Arc::clone(kernel));
         }
-        let kernel = Arc::new(LoadedKernel::load(
-            self.compiler.compile(source, &self.temporary)?,
-        )?);
+        let object = self.compiler.compile(source, &self.temporary)?;
+        let kernel = Arc::new(LoadedKernel::load(object, &key.entries)?);
         builds.insert(key, Arc::clone(&kernel));
         Ok(kernel)
     }
@@ -96,29 +95,38 @@ impl Device for Emulated {
             compiler: Some(self.compiler.version.clone()),
             ..BuildInfo::default()
         };
-        let launcher = EmulatedLaunch {
-            kernel,
-            entry: setup.source.entry,
-        };
+        let launcher = EmulatedLaunch { kernel };
         Ok(Box::new(HostSession::new(launcher, build, &setup.buffers)))
     }
 }
 
 struct EmulatedLaunch {
     kernel: Arc<LoadedKernel>,
-    entry: &'static str,
 }
 
 impl HostLaunch for EmulatedLaunch {
     fn launch(&self, launch: &Launch, buffers: &mut [Vec<u32>]) -> Result<(), DeviceError> {
-        let &Launch { grid, block, .. } = launch;
-        if !(1..=MOST_THREADS).contains(&block) {
+        let &Launch {
+            entry,
+            grid,
+            block,
+            shared_bytes,
+            ..
+        } = launch;
+        if shared_bytes > 0 {
             return Err(DeviceError::Invalid(format!(
-                "a launch of {} with {block} threads a block: 1 to {MOST_THREADS} are allowed",
-                self.entry
+                "a launch of {entry} with shared memory, in which threads meet: emulated has none"
             )));
         }
-        let arguments = Arguments::lay_out(self.entry, &launch.arguments, self.kernel.parameters(), buffers)?;
+        if !(1..=MOST_THREADS).contains(&block) {
+            return Err(DeviceError::Invalid(format!(
+                "a launch of {entry} with {block} threads a block: 1 to {MOST_THREADS} are allowed"
+            )));
+        }
+        let kernel = self.kernel.entry(entry).ok_or_else(|| {
+            DeviceError::Invalid(format!("a launch of {entry}, which the source does not name"))
+        })?;
+        let arguments = Arguments::lay_out(entry, &launch.arguments, kernel.parameters(), buffers)?;
         let piece = grid
             .div_ceil((rayon::current_num_threads() * PIECES) as u32)
             .max(1);
@@ -130,7 +138,7 @@ impl HostLaunch for EmulatedLaunch {
             // or writes them meanwhile. That the kernel stays inside them, and that its threads meet in them only by
             // atomics or keep to words of their own, is the text's contract, on the card as here. The shim keeps
             // the thread's place per host thread, and a piece never yields to another on the same one.
-            unsafe { self.kernel.run(first, last, grid, block, &arguments.addresses()) }
+            unsafe { kernel.run(first, last, grid, block, &arguments.addresses()) }
         });
         Ok(())
     }

@@ -13,6 +13,13 @@
 // `constexpr` and not `const`: text may say `const` beside it, and twice `const` is an error.
 #define __constant__ constexpr
 
+// A double's bits, and the other way.
+static inline long long __double_as_longlong(double a) { long long bits; __builtin_memcpy(&bits, &a, 8); return bits; }
+static inline double __longlong_as_double(long long bits) { double a; __builtin_memcpy(&a, &bits, 8); return a; }
+// Halves away from zero.
+static inline double round(double a) { return __builtin_round(a); }
+static inline double fabs(double a) { return __builtin_fabs(a); }
+
 struct uint2 { unsigned int x, y; } __attribute__((aligned(8)));
 struct uint3 { unsigned int x, y, z; };
 struct uint4 { unsigned int x, y, z, w; } __attribute__((aligned(16)));
@@ -201,16 +208,15 @@ void assay_launch(void (*kernel)(A...), unsigned int first, unsigned int last, u
 
 } // namespace assay_shim
 
-// The epilogue of a text: what the program looks up in the shared object.
+// The epilogue of a text, one for each of its kernels: what the program looks up in the shared object.
 #define ASSAY_BIND(entry)                                                                                            \
-    extern "C" __attribute__((visibility("default"))) const assay_shim::Parameter *assay_parameters(                 \
+    extern "C" __attribute__((visibility("default"))) const assay_shim::Parameter *assay_parameters_##entry(         \
         unsigned int *count)                                                                                         \
     {                                                                                                                \
         return assay_shim::parameters(entry, count);                                                                 \
     }                                                                                                                \
-    extern "C" __attribute__((visibility("default"))) void assay_run(unsigned int first, unsigned int last,          \
-                                                                     unsigned int grid, unsigned int block,          \
-                                                                     void **args)                                    \
+    extern "C" __attribute__((visibility("default"))) void assay_run_##entry(                                         \
+        unsigned int first, unsigned int last, unsigned int grid, unsigned int block, void **args)                   \
     {                                                                                                                \
         assay_shim::assay_launch(entry, first, last, grid, block, args);                                             \
     }

@@ -23,6 +23,7 @@ fn setup_of(text: &str, words: &[usize]) -> Setup {
             text: format!("{TYPES}{text}"),
             defines: vec![],
             entry: "small",
+            helpers: vec![],
             options: vec![],
         },
         native: None,
@@ -51,6 +52,8 @@ fn launched(
 ) -> Result<Outputs, DeviceError> {
     let mut session = device().open(&setup_of(text, words))?;
     let mut steps = vec![Step::Launch(Launch {
+        entry: "small",
+        shared_bytes: 0,
         grid,
         block,
         arguments,
