@@ -280,7 +280,7 @@ pub trait Family: Sync {
 
 /// Every family there is.
 pub fn families() -> &'static [&'static dyn Family] {
-    &[&crate::md5_q9::Md5Q9]
+    &[&crate::md5_q9::Md5Q9, &crate::crt_gemm::CrtGemm]
 }
 
 /// The family called `name`.

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod commands;
+mod crt_gemm;
 mod cuda_driver;
 mod interrupt;
 mod program;

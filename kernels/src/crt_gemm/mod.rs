@@ -10,11 +10,22 @@ pub mod exact;
 pub mod moduli;
 pub mod split2;
 
+mod check;
+mod family;
+mod kernel;
 mod matrix;
+mod options;
+mod problem;
+mod production;
 mod refusal;
+mod source;
+mod variant;
+mod words;
 
 #[cfg(test)]
 mod vector_tests;
 
+pub use family::CrtGemm;
 pub use matrix::{Matrix, uniform, wide};
 pub use refusal::Refusal;
+pub use variant::CrtVariant;

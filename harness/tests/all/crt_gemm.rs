@@ -1,0 +1,159 @@
+//! The family `crt-gemm` as a user meets it, on a machine without a card.
+
+use std::path::Path;
+
+use crate::program::Place;
+
+fn vectors() -> String {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vectors/gemm.json");
+    file.display().to_string()
+}
+
+#[test]
+fn the_reference_variant_validates_layer_by_layer() {
+    let place = Place::new();
+    let json = place.json(
+        0,
+        &["validate", "crt-gemm/naive", "--device", "emulated", "--json"],
+    );
+    let row = &json["results"][0];
+    assert_eq!(row["variant"], "crt-gemm/naive");
+    assert_eq!(row["not_formed"], serde_json::json!([]));
+    assert!(row["checked"].as_u64().unwrap() > 1_000_000, "{row}");
+    let names: Vec<&str> = row["checks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|check| check["name"].as_str().unwrap())
+        .collect();
+    let place_of = |part: &str| names.iter().position(|name| name.contains(part)).unwrap();
+    assert!(
+        place_of("layers: edge values") < place_of("layers: random"),
+        "{names:?}"
+    );
+    assert!(
+        place_of("layers: random") < place_of("production build: edge values"),
+        "{names:?}"
+    );
+}
+
+#[test]
+fn the_vector_file_is_checked_and_a_changed_number_in_it_is_found() {
+    let place = Place::new();
+    let arguments = |file: &str| {
+        [
+            "validate",
+            "crt-gemm/naive",
+            "--device",
+            "emulated",
+            "--json",
+            "--vectors",
+            file,
+        ]
+        .map(str::to_owned)
+    };
+    let json = |code, file: &str| {
+        let arguments = arguments(file);
+        place.json(code, &arguments.each_ref().map(String::as_str))
+    };
+    let row = json(0, &vectors())["results"][0].clone();
+    // The sections of other schemes: five near-bound moduli and eight double-double products.
+    assert_eq!(row["not_covered"], 13);
+    assert!(row["checked"].as_u64().unwrap() > 100_000, "{row}");
+    let text = std::fs::read_to_string(vectors()).unwrap();
+    let mut broken: serde_json::Value = serde_json::from_str(&text).unwrap();
+    for (change, layer) in [
+        ("/split/5/lo", "split"),
+        ("/split/5/hi_mod/3", "residue"),
+        ("/seven_primes/k_limit_hi_hi", "residue"),
+    ] {
+        let kept = broken.pointer(change).unwrap().clone();
+        *broken.pointer_mut(change).unwrap() = (kept.as_i64().unwrap() ^ 1).into();
+        let file = place.file("broken.json", broken.to_string());
+        let row = json(1, &file)["results"][0].clone();
+        assert_eq!(row["first_bad_layer"], layer, "{change}: {row}");
+        *broken.pointer_mut(change).unwrap() = kept;
+    }
+    *broken.pointer_mut("/seven_primes_near_bound/1/exact").unwrap() = true.into();
+    let row = json(1, &place.file("broken.json", broken.to_string()))["results"][0].clone();
+    assert_eq!(row["first_bad_layer"], "crt", "{row}");
+}
+
+#[test]
+fn what_does_not_apply_is_refused_in_a_sentence() {
+    let place = Place::new();
+    for (code, arguments, word) in [
+        (
+            3,
+            &["validate", "crt-gemm", "--device", "cpu"][..],
+            "no native kernel for cpu",
+        ),
+        (
+            3,
+            &["trial", "crt-gemm/naive", "--device", "cpu"],
+            "no native kernel for cpu",
+        ),
+        (
+            2,
+            &["validate", "crt-gemm/naive", "--overflow", "--device", "emulated"],
+            "crt-gemm has none",
+        ),
+        (2, &["sass", "crt-gemm/naive"], "no account per unit"),
+        (
+            2,
+            &["search", "--variant", "crt-gemm/naive", "--for", "1s"],
+            "cannot search",
+        ),
+        (
+            2,
+            &["validate", "crt-gemm/none", "--device", "emulated"],
+            "crt-gemm has",
+        ),
+    ] {
+        let said = place.assay(arguments);
+        assert_eq!(said.code, code, "{arguments:?}: {}", said.stderr);
+        assert!(said.stderr.contains(word), "{arguments:?}: {}", said.stderr);
+    }
+    let text = include_str!("../../../variants/crt-gemm/naive.toml").replace("naive\"", "naiv\"");
+    place.file("mine/crt-gemm/other.toml", text);
+    let said = place.assay(&["variants", "--variants", "mine"]);
+    assert_eq!(said.code, 2);
+    assert!(
+        said.stderr.contains("other.toml: line ") && said.stderr.contains("`naive`"),
+        "{}",
+        said.stderr
+    );
+}
+
+#[test]
+fn a_run_validates_times_and_leaves_a_record_that_checks() {
+    let place = Place::new();
+    let text = include_str!("../../../variants/crt-gemm/naive.toml").replace("edge = 2048", "edge = 40");
+    place.file("mine/crt-gemm/small.toml", text);
+    let base = [
+        "--variants",
+        "mine",
+        "run",
+        "crt-gemm/small",
+        "--device",
+        "emulated",
+        "--json",
+        "--out",
+        "record",
+    ];
+    let json = place.json(
+        0,
+        &[&base[..], &["--seconds", "200ms", "--rounds", "2", "--no-power"]].concat(),
+    );
+    let row = &json["results"][0];
+    let rate = row["rate_units_per_s"]["mean"].as_f64().unwrap();
+    assert!(
+        (row["tflops"].as_f64().unwrap() / (2e-12 * rate) - 1.0).abs() < 1e-12,
+        "{row}"
+    );
+    assert_eq!(json["results"][1]["variant"], "crt-gemm/small@aa");
+    assert!(row["hits"].is_null());
+    let said = place.assay(&["check", "record"]);
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    assert!(said.stdout.contains("4 trials"), "{}", said.stdout);
+}

@@ -1,0 +1,52 @@
+//! The family as the registry sees it.
+
+use std::sync::Arc;
+
+use super::check::LAYERS;
+use super::variant::CrtVariant;
+use crate::family::{Family, Search, Variant, VariantError};
+
+/// The family `crt-gemm`.
+pub struct CrtGemm;
+
+impl Family for CrtGemm {
+    fn name(&self) -> &'static str {
+        "crt-gemm"
+    }
+
+    fn summary(&self) -> &'static str {
+        "products of FP64 matrices from INT8 products of residues, by the Chinese remainder theorem"
+    }
+
+    fn unit(&self) -> &'static str {
+        "multiply-add"
+    }
+
+    fn flops_per_unit(&self) -> Option<f64> {
+        Some(2.0)
+    }
+
+    fn layers(&self) -> Vec<String> {
+        LAYERS.map(str::to_owned).to_vec()
+    }
+
+    fn default_variant(&self) -> &'static str {
+        "naive"
+    }
+
+    fn baseline(&self) -> &'static str {
+        "naive"
+    }
+
+    fn has_native(&self) -> bool {
+        false
+    }
+
+    fn variant(&self, name: &str, text: &str) -> Result<Arc<dyn Variant>, VariantError> {
+        Ok(Arc::new(CrtVariant::parse(name, text)?))
+    }
+
+    fn search(&self) -> Option<&dyn Search> {
+        None
+    }
+}

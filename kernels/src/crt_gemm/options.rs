@@ -1,0 +1,187 @@
+//! A variant's options: the TOML file as it is read and checked.
+
+use serde::{Deserialize, Serialize};
+
+use crate::family::VariantError;
+
+/// A variant file.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VariantFile {
+    /// One line about the variant.
+    pub summary: String,
+    /// What it computes and how.
+    pub options: Options,
+    /// How it is launched.
+    #[serde(default)]
+    pub launch: LaunchOptions,
+    /// What a trial multiplies.
+    pub trial: TrialOptions,
+}
+
+/// What a variant computes and how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Options {
+    /// How doubles become integers.
+    pub scheme: Scheme,
+    /// Which kernel multiplies.
+    pub kernel: KernelKind,
+    /// How residues lie.
+    #[serde(default)]
+    pub layout: Layout,
+}
+
+/// How doubles become integers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scheme {
+    /// Two slices, seven primes.
+    Split2,
+}
+
+/// Which kernel multiplies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum KernelKind {
+    /// One thread an element of C.
+    Naive,
+}
+
+/// How residues lie.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Layout {
+    /// Row after row, without padding.
+    #[default]
+    Plain,
+    /// Along K for both matrices, padded with zeros to tiles of 128 rows of A, 64 columns of B and 32 of K: what the kernels
+    /// with tensor cores read.
+    Tiles,
+}
+
+/// How a variant is launched.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LaunchOptions {
+    /// Threads a block, a multiple of 32; of `naive`, which needs it.
+    pub block: Option<u32>,
+}
+
+/// What a trial multiplies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrialOptions {
+    /// Rows, columns and K of a trial's matrices.
+    pub edge: u32,
+}
+
+/// Largest `trial.edge`: that of the two-slice scheme, whose fold bounds K.
+pub const MAX_EDGE: u32 = super::split2::MAX_DEPTH as u32;
+
+impl VariantFile {
+    /// Read and check a variant file.
+    ///
+    /// # Errors
+    /// A syntax error with its line, or the first key whose value is out of range.
+    pub fn parse(text: &str) -> Result<VariantFile, VariantError> {
+        let file: VariantFile = toml::from_str(text).map_err(|error| VariantError::of_toml(&error, text))?;
+        file.check()?;
+        Ok(file)
+    }
+
+    fn check(&self) -> Result<(), VariantError> {
+        let wrong = |key, what: String| Err(VariantError::Value { key, what });
+        match (self.options.kernel, self.launch.block) {
+            (KernelKind::Naive, None) => {
+                return wrong("launch.block", "naive needs it: 32 to 1024".to_owned());
+            }
+            (KernelKind::Naive, Some(block)) => {
+                VariantError::within("launch.block", block, 32..=1024)?;
+                if !block.is_multiple_of(32) {
+                    let what = format!("{block} is not a multiple of 32, the threads of a warp");
+                    return wrong("launch.block", what);
+                }
+            }
+        }
+        VariantError::within("trial.edge", self.trial.edge, 16..=MAX_EDGE)
+    }
+
+    /// The options with their values, in the order of the file format.
+    pub fn described(&self) -> Vec<(&'static str, String)> {
+        let mut all = vec![
+            ("options.scheme", word(&self.options.scheme)),
+            ("options.kernel", word(&self.options.kernel)),
+            ("options.layout", word(&self.options.layout)),
+        ];
+        if let Some(block) = self.launch.block {
+            all.push(("launch.block", block.to_string()));
+        }
+        all.push(("trial.edge", self.trial.edge.to_string()));
+        all
+    }
+}
+
+/// A value of an enumeration as the file spells it.
+fn word(value: &impl Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(text)) => text,
+        other => unreachable!("every option is a word, this one is {other:?}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NAIVE: &str = include_str!("../../../variants/crt-gemm/naive.toml");
+
+    fn refusal(from: &str, to: &str) -> String {
+        assert!(NAIVE.contains(from), "{from}");
+        VariantFile::parse(&NAIVE.replace(from, to))
+            .unwrap_err()
+            .to_string()
+    }
+
+    #[test]
+    fn a_file_that_is_none_is_refused_with_its_key_and_what_is_allowed() {
+        assert!(VariantFile::parse(NAIVE).is_ok());
+        let refused = refusal("block = 256", "blocks = 256");
+        assert!(
+            refused.contains("`blocks`") && refused.contains("`block`"),
+            "{refused}"
+        );
+        assert!(
+            refusal("\"naive\"", "\"fast\"").contains("expected"),
+            "{}",
+            refusal("\"naive\"", "\"fast\"")
+        );
+        assert!(refusal("\"split2\"", "\"split3\"").contains("`split2`"));
+        assert_eq!(
+            refusal("block = 256", "block = 48"),
+            "key `launch.block`: 48 is not a multiple of 32, the threads of a warp"
+        );
+        assert_eq!(
+            refusal("block = 256", "block = 2048"),
+            "key `launch.block`: 2048 is outside 32 to 1024"
+        );
+        assert!(refusal("block = 256", "").contains("naive needs it"));
+        let edge = NAIVE.lines().find(|line| line.starts_with("edge")).unwrap();
+        assert_eq!(
+            refusal(edge, "edge = 4916"),
+            "key `trial.edge`: 4916 is outside 16 to 4915"
+        );
+    }
+
+    #[test]
+    fn the_options_are_described_as_the_file_spells_them() {
+        let described = VariantFile::parse(NAIVE).unwrap().described();
+        assert_eq!(
+            described[..2],
+            [
+                ("options.scheme", "split2".to_owned()),
+                ("options.kernel", "naive".to_owned())
+            ]
+        );
+    }
+}

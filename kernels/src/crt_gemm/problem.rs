@@ -1,0 +1,216 @@
+//! A product as it lies in memory: shapes, strides, and what a kernel wants of its residues.
+
+use super::Matrix;
+
+/// The value between the lines of a matrix, where there is a gap: a NaN, so that a kernel that reads it shows.
+pub const GAP: f64 = f64::from_bits(0xfff4_dead_fff4_dead);
+
+/// Rows, columns and K of a product.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    /// Rows of A and C.
+    pub rows: usize,
+    /// Columns of B and C.
+    pub cols: usize,
+    /// Columns of A, rows of B: K.
+    pub depth: usize,
+}
+
+impl Shape {
+    /// Elements of C.
+    pub fn elements(self) -> usize {
+        self.rows * self.cols
+    }
+
+    /// Multiply-adds.
+    pub fn units(self) -> u64 {
+        self.elements() as u64 * self.depth as u64
+    }
+}
+
+/// Which of the two matrices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// A: its lines along K are rows.
+    A,
+    /// B: its lines along K are columns.
+    B,
+}
+
+/// Distances in doubles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Strides {
+    /// From one line along K to the next.
+    pub line: usize,
+    /// From one k to the next.
+    pub depth: usize,
+}
+
+/// A product to compute, with how its matrices lie.
+#[derive(Debug, Clone)]
+pub struct Problem {
+    /// The left matrix.
+    pub a: Matrix,
+    /// The right matrix.
+    pub b: Matrix,
+    /// Doubles between the rows (columns, in Fortran's order) of A, of B, and the rows of C.
+    pub gap: usize,
+    /// Whether A and B lie column after column.
+    pub fortran: bool,
+}
+
+impl Problem {
+    /// A product of matrices that lie row after row without gaps.
+    pub fn new(a: Matrix, b: Matrix) -> Problem {
+        Problem {
+            a,
+            b,
+            gap: 0,
+            fortran: false,
+        }
+    }
+
+    /// Its shape.
+    pub fn shape(&self) -> Shape {
+        Shape {
+            rows: self.a.rows,
+            cols: self.b.cols,
+            depth: self.a.cols,
+        }
+    }
+
+    /// Strides of a matrix.
+    pub fn strides(&self, side: Side) -> Strides {
+        let matrix = self.matrix(side);
+        let (row, col) = if self.fortran {
+            (1, matrix.rows + self.gap)
+        } else {
+            (matrix.cols + self.gap, 1)
+        };
+        match side {
+            Side::A => Strides {
+                line: row,
+                depth: col,
+            },
+            Side::B => Strides {
+                line: col,
+                depth: row,
+            },
+        }
+    }
+
+    /// Doubles from one row of C to the next.
+    pub fn c_stride(&self) -> usize {
+        self.b.cols + self.gap
+    }
+
+    /// A matrix as it lies in memory, gaps included.
+    pub fn stored(&self, side: Side) -> Vec<f64> {
+        let matrix = self.matrix(side);
+        let transposed;
+        let lying = if self.fortran {
+            transposed = matrix.transposed();
+            &transposed
+        } else {
+            matrix
+        };
+        (0..lying.rows)
+            .flat_map(|r| {
+                lying
+                    .row(r)
+                    .iter()
+                    .copied()
+                    .chain(std::iter::repeat_n(GAP, self.gap))
+            })
+            .collect()
+    }
+
+    /// A matrix with its lines along K as rows.
+    pub fn lines(&self, side: Side) -> Matrix {
+        match side {
+            Side::A => self.a.clone(),
+            Side::B => self.b.transposed(),
+        }
+    }
+
+    fn matrix(&self, side: Side) -> &Matrix {
+        match side {
+            Side::A => &self.a,
+            Side::B => &self.b,
+        }
+    }
+}
+
+/// How a kernel wants the residues of a matrix: a plane for each slice and prime, padded with zeros.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Plane {
+    /// Lines along K, padded.
+    pub lines: usize,
+    /// K, padded.
+    pub depth: usize,
+    /// Bytes from one line to the next.
+    pub line: usize,
+    /// Bytes from one k to the next.
+    pub step: usize,
+}
+
+impl Plane {
+    /// Lines one after the other.
+    pub fn by_lines(lines: usize, depth: usize) -> Plane {
+        Plane {
+            lines,
+            depth,
+            line: depth,
+            step: 1,
+        }
+    }
+
+    /// All lines' values at one k together.
+    pub fn by_depth(lines: usize, depth: usize) -> Plane {
+        Plane {
+            lines,
+            depth,
+            line: 1,
+            step: lines,
+        }
+    }
+
+    /// Its bytes.
+    pub fn bytes(self) -> usize {
+        self.lines * self.depth
+    }
+
+    /// Place of a residue.
+    pub fn at(self, line: usize, k: usize) -> usize {
+        line * self.line + k * self.step
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_order_and_gap_holds_the_same_matrix() {
+        let a = Matrix::from_fn(3, 4, |r, c| (10 * r + c) as f64);
+        let b = Matrix::from_fn(4, 2, |r, c| (100 * r + c) as f64);
+        for (gap, fortran) in [(0, false), (3, false), (0, true), (5, true)] {
+            let problem = Problem {
+                gap,
+                fortran,
+                ..Problem::new(a.clone(), b.clone())
+            };
+            for side in [Side::A, Side::B] {
+                let (stored, strides, lines) =
+                    (problem.stored(side), problem.strides(side), problem.lines(side));
+                for line in 0..lines.rows {
+                    for k in 0..lines.cols {
+                        assert_eq!(stored[line * strides.line + k * strides.depth], lines.at(line, k));
+                    }
+                }
+                let gaps = stored.iter().filter(|v| v.is_nan()).count();
+                assert_eq!(stored.len(), lines.values.len() + gaps);
+            }
+        }
+    }
+}

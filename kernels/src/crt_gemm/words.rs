@@ -1,0 +1,55 @@
+//! Values as the 32-bit words that buffers are made of, low half first.
+
+/// Doubles, two words each.
+pub fn of_doubles(values: &[f64]) -> Vec<u32> {
+    of_longs(values.iter().map(|v| v.to_bits()))
+}
+
+/// 64-bit integers, two words each.
+pub fn of_longs(values: impl IntoIterator<Item = u64>) -> Vec<u32> {
+    values
+        .into_iter()
+        .flat_map(|v| [v as u32, (v >> 32) as u32])
+        .collect()
+}
+
+/// Words as 64-bit integers.
+pub fn longs(words: &[u32]) -> impl Iterator<Item = u64> + '_ {
+    words
+        .as_chunks::<2>()
+        .0
+        .iter()
+        .map(|&[low, high]| u64::from(low) | u64::from(high) << 32)
+}
+
+/// Words as doubles.
+pub fn doubles(words: &[u32]) -> impl Iterator<Item = f64> + '_ {
+    longs(words).map(f64::from_bits)
+}
+
+/// Words as bytes.
+pub fn bytes(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+/// Words that so many bytes take.
+pub fn for_bytes(bytes: usize) -> usize {
+    bytes.div_ceil(4)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_survive_the_way_there_and_back() {
+        let values = [0.0, -1.5, f64::INFINITY, 1e-310];
+        assert_eq!(doubles(&of_doubles(&values)).collect::<Vec<_>>(), values);
+        assert_eq!(
+            longs(&of_longs([u64::MAX - 1, 7])).collect::<Vec<_>>(),
+            [u64::MAX - 1, 7]
+        );
+        assert_eq!(bytes(&[0x0403_0201]), [1, 2, 3, 4]);
+        assert_eq!((for_bytes(0), for_bytes(4), for_bytes(5)), (0, 1, 2));
+    }
+}
