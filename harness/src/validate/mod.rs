@@ -5,6 +5,8 @@ mod report;
 mod run;
 
 #[cfg(test)]
+mod crt_gemm_mutation_tests;
+#[cfg(test)]
 mod doctored;
 #[cfg(test)]
 mod mutation_tests;
