@@ -2,6 +2,8 @@
 
 mod arch;
 mod cache;
+#[cfg(test)]
+mod crt_gemm_tests;
 mod error;
 mod flags;
 mod loader;

@@ -38,6 +38,26 @@ fn the_reference_variant_validates_layer_by_layer() {
 }
 
 #[test]
+fn a_whole_family_is_validated_without_what_the_device_cannot_run() {
+    let place = Place::new();
+    let said = place.assay(&["validate", "crt-gemm", "--device", "emulated"]);
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    assert!(
+        said.stdout.contains("crt-gemm/naive-tiles") && !said.stdout.contains("mma"),
+        "{}",
+        said.stdout
+    );
+    for name in ["mma", "s8s8s32-128x128", "s8s8s32-128x256"] {
+        assert!(
+            said.stderr
+                .contains(&format!("left out: crt-gemm/{name} cannot run")),
+            "{}",
+            said.stderr
+        );
+    }
+}
+
+#[test]
 fn the_vector_file_is_checked_and_a_changed_number_in_it_is_found() {
     let place = Place::new();
     let arguments = |file: &str| {
@@ -87,6 +107,16 @@ fn what_does_not_apply_is_refused_in_a_sentence() {
             3,
             &["validate", "crt-gemm", "--device", "cpu"][..],
             "no native kernel for cpu",
+        ),
+        (
+            3,
+            &["validate", "crt-gemm/mma", "--device", "emulated"],
+            "crt-gemm/mma cannot run on emulated",
+        ),
+        (
+            3,
+            &["trial", "s8s8s32-128x256", "--device", "emulated"],
+            "crt-gemm/s8s8s32-128x256 cannot run on emulated",
         ),
         (
             3,

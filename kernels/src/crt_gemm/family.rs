@@ -3,6 +3,9 @@
 use std::sync::Arc;
 
 use super::check::LAYERS;
+use super::int8::Int8Variant;
+use super::options::{Scheme, VariantFile};
+use super::tiling::tiling;
 use super::variant::CrtVariant;
 use crate::family::{Family, Search, Variant, VariantError};
 
@@ -43,7 +46,11 @@ impl Family for CrtGemm {
     }
 
     fn variant(&self, name: &str, text: &str) -> Result<Arc<dyn Variant>, VariantError> {
-        Ok(Arc::new(CrtVariant::parse(name, text)?))
+        let file = VariantFile::parse(text)?;
+        Ok(match (file.options.scheme, tiling(&file)) {
+            (Scheme::Int8, Some(tiling)) => Arc::new(Int8Variant::new(name, file, tiling)),
+            _ => Arc::new(CrtVariant::new(name, file)),
+        })
     }
 
     fn search(&self) -> Option<&dyn Search> {

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use super::options::{KernelKind, Layout, VariantFile};
+use super::options::{Layout, VariantFile};
 use super::problem::{Plane, Problem, Shape, Side, Strides};
 use super::source::{RESIDUES, entry, text};
 use super::split2::{ACCUMULATOR_DEPTH, FOLD_DEPTH, PRIMES, Pass};
+use super::tiling::{SPLIT2_TILES, tiling};
 use super::{Refusal, words};
 use crate::workload::{Argument, Buffer, BufferId, Launch, Setup, Source, Step};
 
@@ -19,13 +20,6 @@ pub const UNFORMED: u32 = 0xdead_beef;
 pub const STALE: u32 = 0xfff4_dead;
 /// Bit of the status for a K that the signed fold cannot take. The kernels set the bits below it.
 pub const FOLD_BOUND: u32 = 4;
-
-/// Rows of A of a tile.
-pub const TILE_ROWS: usize = 128;
-/// Columns of B of a tile.
-pub const TILE_COLS: usize = 64;
-/// K of a tile.
-pub const TILE_DEPTH: usize = 32;
 
 /// Threads a block of the kernel that cuts a matrix.
 const RESIDUE_BLOCK: u32 = 256;
@@ -148,13 +142,10 @@ impl Kernel {
 
     /// The residues of one of the matrices.
     pub fn plane(&self, shape: Shape, side: Side) -> Plane {
-        let padded = |size: usize, tile: usize| size.next_multiple_of(tile);
-        let depth = padded(shape.depth, TILE_DEPTH);
         match (self.file.options.layout, side) {
             (Layout::Plain, Side::A) => Plane::by_lines(shape.rows, shape.depth),
             (Layout::Plain, Side::B) => Plane::by_depth(shape.cols, shape.depth),
-            (Layout::Tiles, Side::A) => Plane::by_lines(padded(shape.rows, TILE_ROWS), depth),
-            (Layout::Tiles, Side::B) => Plane::by_lines(padded(shape.cols, TILE_COLS), depth),
+            (Layout::Tiles, side) => SPLIT2_TILES.plane(shape, side),
         }
     }
 
@@ -283,7 +274,7 @@ impl Kernel {
             entry: entry(self.file.options.kernel),
             grid,
             block,
-            shared_bytes: 0,
+            shared_bytes: tiling(&self.file).map_or(0, |tiling| tiling.shared_bytes()),
             arguments: vec![
                 Argument::Words(product.map(|v| v as u32).to_vec()),
                 Argument::Buffer(Place::ResiduesA.id()),
@@ -299,8 +290,9 @@ impl Kernel {
 
     /// Blocks and threads a block of the multiplication.
     fn grid(&self, shape: Shape) -> (u32, u32) {
-        match self.file.options.kernel {
-            KernelKind::Naive => {
+        match tiling(&self.file) {
+            Some(tiling) => (tiling.grid(shape), tiling.block()),
+            None => {
                 let block = self.file.launch.block.unwrap_or(RESIDUE_BLOCK);
                 (shape.elements().div_ceil(block as usize) as u32, block)
             }

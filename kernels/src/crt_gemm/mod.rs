@@ -12,6 +12,7 @@ pub mod split2;
 
 mod check;
 mod family;
+mod int8;
 mod kernel;
 mod matrix;
 mod options;
@@ -19,6 +20,7 @@ mod problem;
 mod production;
 mod refusal;
 mod source;
+mod tiling;
 mod variant;
 mod words;
 
@@ -28,4 +30,3 @@ mod vector_tests;
 pub use family::CrtGemm;
 pub use matrix::{Matrix, uniform, wide};
 pub use refusal::Refusal;
-pub use variant::CrtVariant;

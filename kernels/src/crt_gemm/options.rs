@@ -30,6 +30,8 @@ pub struct Options {
     /// How residues lie.
     #[serde(default)]
     pub layout: Layout,
+    /// Rows and columns of C that a block computes; of `s8s8s32`, which needs it.
+    pub tile: Option<TileSize>,
 }
 
 /// How doubles become integers.
@@ -38,6 +40,8 @@ pub struct Options {
 pub enum Scheme {
     /// Two slices, seven primes.
     Split2,
+    /// None: the INT8 product alone, of bytes with a sign.
+    Int8,
 }
 
 /// Which kernel multiplies.
@@ -46,6 +50,21 @@ pub enum Scheme {
 pub enum KernelKind {
     /// One thread an element of C.
     Naive,
+    /// Tensor cores, up to the double in registers.
+    Mma,
+    /// Tensor cores, 32-bit sums.
+    S8s8s32,
+}
+
+/// Rows and columns of C that a block computes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+pub enum TileSize {
+    /// 128 rows, 128 columns.
+    #[serde(rename = "128x128")]
+    Square,
+    /// 128 rows, 256 columns.
+    #[serde(rename = "128x256")]
+    Wide,
 }
 
 /// How residues lie.
@@ -66,6 +85,8 @@ pub enum Layout {
 pub struct LaunchOptions {
     /// Threads a block, a multiple of 32; of `naive`, which needs it.
     pub block: Option<u32>,
+    /// Tiles in shared memory; of the kernels with tensor cores, which need it.
+    pub stages: Option<u32>,
 }
 
 /// What a trial multiplies.
@@ -76,8 +97,12 @@ pub struct TrialOptions {
     pub edge: u32,
 }
 
-/// Largest `trial.edge`: that of the two-slice scheme, whose fold bounds K.
+/// Largest `trial.edge` of the two-slice scheme, whose fold bounds K.
 pub const MAX_EDGE: u32 = super::split2::MAX_DEPTH as u32;
+/// Largest `trial.edge` of the INT8 product alone.
+pub const MAX_INT8_EDGE: u32 = 32_768;
+/// Largest `launch.stages`.
+pub const MAX_STAGES: u32 = 8;
 
 impl VariantFile {
     /// Read and check a variant file.
@@ -92,19 +117,60 @@ impl VariantFile {
 
     fn check(&self) -> Result<(), VariantError> {
         let wrong = |key, what: String| Err(VariantError::Value { key, what });
-        match (self.options.kernel, self.launch.block) {
-            (KernelKind::Naive, None) => {
-                return wrong("launch.block", "naive needs it: 32 to 1024".to_owned());
+        let Options {
+            scheme,
+            kernel,
+            layout,
+            tile,
+        } = self.options;
+        let (schemes, tensor) = match kernel {
+            KernelKind::Naive => (Scheme::Split2, false),
+            KernelKind::Mma => (Scheme::Split2, true),
+            KernelKind::S8s8s32 => (Scheme::Int8, true),
+        };
+        let name = word(&kernel);
+        if scheme != schemes {
+            return wrong(
+                "options.scheme",
+                format!("{name} computes `{}` only", word(&schemes)),
+            );
+        }
+        if tensor && layout != Layout::Tiles {
+            return wrong("options.layout", format!("{name} reads `tiles` only"));
+        }
+        match (kernel, tile) {
+            (KernelKind::S8s8s32, None) => {
+                return wrong("options.tile", format!("{name} needs it: `128x128` or `128x256`"));
             }
-            (KernelKind::Naive, Some(block)) => {
+            (KernelKind::S8s8s32, Some(_)) | (_, None) => {}
+            (_, Some(_)) => return wrong("options.tile", format!("{name} has none to choose")),
+        }
+        match (tensor, self.launch.block, self.launch.stages) {
+            (false, None, _) => return wrong("launch.block", format!("{name} needs it: 32 to 1024")),
+            (false, Some(block), None) => {
                 VariantError::within("launch.block", block, 32..=1024)?;
                 if !block.is_multiple_of(32) {
                     let what = format!("{block} is not a multiple of 32, the threads of a warp");
                     return wrong("launch.block", what);
                 }
             }
+            (false, _, Some(_)) => return wrong("launch.stages", format!("{name} has no stages")),
+            (true, Some(_), _) => {
+                return wrong(
+                    "launch.block",
+                    format!("{name} has as many threads as its tile needs"),
+                );
+            }
+            (true, None, None) => {
+                return wrong("launch.stages", format!("{name} needs it: 2 to {MAX_STAGES}"));
+            }
+            (true, None, Some(stages)) => VariantError::within("launch.stages", stages, 2..=MAX_STAGES)?,
         }
-        VariantError::within("trial.edge", self.trial.edge, 16..=MAX_EDGE)
+        let most = match scheme {
+            Scheme::Split2 => MAX_EDGE,
+            Scheme::Int8 => MAX_INT8_EDGE,
+        };
+        VariantError::within("trial.edge", self.trial.edge, 16..=most)
     }
 
     /// The options with their values, in the order of the file format.
@@ -114,8 +180,14 @@ impl VariantFile {
             ("options.kernel", word(&self.options.kernel)),
             ("options.layout", word(&self.options.layout)),
         ];
-        if let Some(block) = self.launch.block {
-            all.push(("launch.block", block.to_string()));
+        if let Some(tile) = &self.options.tile {
+            all.push(("options.tile", word(tile)));
+        }
+        for (key, value) in [
+            ("launch.block", self.launch.block),
+            ("launch.stages", self.launch.stages),
+        ] {
+            all.extend(value.map(|value| (key, value.to_string())));
         }
         all.push(("trial.edge", self.trial.edge.to_string()));
         all

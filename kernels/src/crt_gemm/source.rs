@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::options::{KernelKind, Layout, VariantFile};
 use super::split2::{MODULUS, PRIMES, crt_factor};
+use super::tiling::{Tiling, tiling};
 
 /// Name of the kernel that cuts a matrix to residues.
 pub const RESIDUES: &str = "split2_residues";
@@ -12,10 +13,12 @@ pub const RESIDUES: &str = "split2_residues";
 pub fn entry(kernel: KernelKind) -> &'static str {
     match kernel {
         KernelKind::Naive => "split2_naive",
+        KernelKind::Mma => "split2_mma",
+        KernelKind::S8s8s32 => "s8s8s32",
     }
 }
 
-/// The whole text.
+/// The whole text of a variant of the two-slice scheme.
 pub fn text(file: &VariantFile) -> String {
     let mut text = constants();
     text += include_str!("cuda/split2.cu");
@@ -32,10 +35,27 @@ pub fn text(file: &VariantFile) -> String {
          #define B_LINE(m) {line}\n#define B_STEP(m) {step}\n"
     );
     text.push('\n');
-    text += match file.options.kernel {
-        KernelKind::Naive => include_str!("cuda/naive.cu"),
-    };
+    match tiling(file) {
+        None => text += include_str!("cuda/naive.cu"),
+        Some(tiling) => {
+            text += &tiling.defines();
+            text += include_str!("cuda/tiles.cu");
+            text.push('\n');
+            text += include_str!("cuda/mma.cu");
+        }
+    }
     text
+}
+
+/// The whole text of the INT8 product alone.
+pub fn int8_text(tiling: &Tiling) -> String {
+    format!(
+        "{}\n{}\n{}\n{}",
+        include_str!("cuda/s8s8s32_types.cu"),
+        tiling.defines(),
+        include_str!("cuda/tiles.cu"),
+        include_str!("cuda/s8s8s32.cu")
+    )
 }
 
 /// The primes and their factors, as functions of an index that a compiler knows: they become immediate operands.
@@ -55,9 +75,14 @@ fn constants() -> String {
     let factors: Vec<String> = (0..PRIMES.len())
         .map(|i| format!("{}ull", crt_factor(i)))
         .collect();
+    let reciprocals: Vec<String> = PRIMES
+        .iter()
+        .map(|&p| format!("{}u", (1 << 32) / u64::from(p)))
+        .collect();
     format!(
-        "#define MODULUS {MODULUS}ull\n#define PRIME(i) {}\n#define CRT_FACTOR(i) {}\n\n",
+        "#define MODULUS {MODULUS}ull\n#define PRIME(i) {}\n#define CRT_FACTOR(i) {}\n// 2^32 / p, rounded down.\n#define RECIPROCAL(i) {}\n\n",
         chosen(&primes),
-        chosen(&factors)
+        chosen(&factors),
+        chosen(&reciprocals)
     )
 }

@@ -6,12 +6,36 @@ use super::check::{Group, ProductCheck, RefusalCheck, VectorFile, groups};
 use super::kernel::Kernel;
 use super::options::VariantFile;
 use super::production::ProductionWorkload;
-use crate::family::{
-    Check, DeviceKind, PrefixError, Production, ValidationPlan, Variant, VariantError, VectorError,
-};
+use super::tiling::tiling;
+use crate::family::{Check, DeviceKind, PrefixError, Production, ValidationPlan, Variant, VectorError};
 use crate::loops::LoopPlan;
 use crate::native::Isa;
 use crate::workload::{Source, Workload};
+
+/// Why a variant with tensor cores cannot run on `device`.
+pub fn needs_a_card(name: &str, device: DeviceKind) -> Option<String> {
+    let why = match device {
+        DeviceKind::Cuda => return None,
+        DeviceKind::Cpu => "has no native kernel for cpu",
+        DeviceKind::Emulated => {
+            "cannot run on emulated, its threads meet in shared memory and in tensor cores (cp.async, ldmatrix, mma.sync)"
+        }
+    };
+    Some(format!("crt-gemm/{name} {why}: use --device cuda:N"))
+}
+
+/// Refuse a production with a message's prefix.
+///
+/// # Errors
+/// When there is one.
+pub fn no_prefix(request: &Production) -> Result<(), PrefixError> {
+    if request.prefix.is_empty() {
+        return Ok(());
+    }
+    Err(PrefixError(
+        "crt-gemm multiplies matrices: there is no message to stand in front of".to_owned(),
+    ))
+}
 
 /// A variant that was read from its file.
 #[derive(Clone)]
@@ -21,15 +45,12 @@ pub struct CrtVariant {
 }
 
 impl CrtVariant {
-    /// Read the variant `name` from the text of its file.
-    ///
-    /// # Errors
-    /// When the text is not a variant.
-    pub fn parse(name: &str, text: &str) -> Result<CrtVariant, VariantError> {
-        Ok(CrtVariant {
+    /// The variant `name`.
+    pub fn new(name: &str, file: VariantFile) -> CrtVariant {
+        CrtVariant {
             name: name.to_owned(),
-            file: Arc::new(VariantFile::parse(text)?),
-        })
+            file: Arc::new(file),
+        }
     }
 
     fn kernel(&self, trace: bool) -> Kernel {
@@ -79,11 +100,7 @@ impl Variant for CrtVariant {
     }
 
     fn production(&self, request: &Production) -> Result<Box<dyn Workload>, PrefixError> {
-        if !request.prefix.is_empty() {
-            return Err(PrefixError(
-                "crt-gemm multiplies matrices: there is no message to stand in front of".to_owned(),
-            ));
-        }
+        no_prefix(request)?;
         Ok(Box::new(ProductionWorkload::new(self.kernel(false), request)))
     }
 
@@ -96,12 +113,13 @@ impl Variant for CrtVariant {
     }
 
     fn cannot_run_on(&self, device: DeviceKind) -> Option<String> {
-        (device == DeviceKind::Cpu).then(|| {
-            format!(
-                "crt-gemm/{} has no native kernel for cpu: use --device emulated or cuda:N",
-                self.name
-            )
-        })
+        match tiling(&self.file) {
+            Some(_) => needs_a_card(&self.name, device),
+            None => (device == DeviceKind::Cpu).then(|| {
+                let name = &self.name;
+                format!("crt-gemm/{name} has no native kernel for cpu: use --device emulated or cuda:N")
+            }),
+        }
     }
 
     fn native_states(&self, _isa: Isa) -> Option<u32> {

@@ -32,6 +32,16 @@ pub fn bytes(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
+/// Bytes as words; the last one is filled up with zeros.
+pub fn of_bytes(bytes: &[u8]) -> Vec<u32> {
+    let word = |chunk: &[u8]| {
+        let mut word = [0; 4];
+        word[..chunk.len()].copy_from_slice(chunk);
+        u32::from_le_bytes(word)
+    };
+    bytes.chunks(4).map(word).collect()
+}
+
 /// Words that so many bytes take.
 pub fn for_bytes(bytes: usize) -> usize {
     bytes.div_ceil(4)
@@ -50,6 +60,7 @@ mod tests {
             [u64::MAX - 1, 7]
         );
         assert_eq!(bytes(&[0x0403_0201]), [1, 2, 3, 4]);
+        assert_eq!(of_bytes(&[1, 2, 3, 4, 5]), [0x0403_0201, 5]);
         assert_eq!((for_bytes(0), for_bytes(4), for_bytes(5)), (0, 1, 2));
     }
 }

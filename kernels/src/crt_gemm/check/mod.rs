@@ -8,7 +8,7 @@ mod refusals;
 mod vectors;
 
 pub use cases::{Group, groups};
-pub use findings::LAYERS;
+pub use findings::{Findings, LAYERS};
 pub use products::ProductCheck;
 pub use refusals::RefusalCheck;
 pub use vectors::VectorFile;

@@ -86,6 +86,16 @@ impl VectorFile {
         Ok(VectorFile { values, file })
     }
 
+    /// How many cases it has, of every scheme.
+    pub fn cases(&self) -> u64 {
+        let ours = self.file.split.len() + self.file.seven_primes_near_bound.len();
+        (ours + self.ignored()) as u64
+    }
+
+    fn ignored(&self) -> usize {
+        self.file.moduli_near_bound.len() + self.file.dd_cases.len()
+    }
+
     /// The check of its cases. What the file says is first compared with the host's own answers, and then those with the
     /// kernel's: a wrong file and a wrong kernel both show.
     pub fn check(&self, kernel: Kernel) -> ProductCheck {
@@ -93,8 +103,7 @@ impl VectorFile {
         self.constants(&mut findings);
         self.splits(&mut findings);
         self.folds(&mut findings);
-        let ignored = self.file.moduli_near_bound.len() + self.file.dd_cases.len();
-        findings.not_covered(ignored as u64);
+        findings.not_covered(self.ignored() as u64);
         let column = Matrix {
             rows: self.values.len(),
             cols: 1,

@@ -1,0 +1,42 @@
+//! The tensor-core kernels of crt-gemm through the real compiler: what they become, without a card to run them on.
+
+use std::path::Path;
+
+use assay_kernels::family::{DeviceKind, ValidationPlan, family};
+
+use super::{Arch, CubinCache, real};
+
+const PLAN: ValidationPlan = ValidationPlan {
+    seed: 1,
+    device: DeviceKind::Cuda,
+    whole_base: false,
+};
+
+#[test]
+fn they_use_tensor_cores_and_asynchronous_copies_and_what_is_timed_spills_nothing() {
+    let Some(tools) = real::tools(CubinCache::none()) else {
+        return;
+    };
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../variants/crt-gemm");
+    let family = family("crt-gemm").unwrap();
+    for name in ["mma", "s8s8s32-128x128", "s8s8s32-128x256"] {
+        let text = std::fs::read_to_string(folder.join(format!("{name}.toml"))).unwrap();
+        let variant = family.variant(name, &text).unwrap();
+        // The first check is that of a trace build, where there is one.
+        let traced = variant.checks(&PLAN)[0].setup().source;
+        for arch in [80, 90].map(Arch::number) {
+            let timed = variant.source();
+            for source in [&timed, &traced] {
+                let cubin = tools.build(source, arch).unwrap();
+                assert!(
+                    *source != timed || cubin.build.spills == Some(0),
+                    "{name} on {arch}"
+                );
+                let listing = tools.nvdisasm().unwrap().listing(&cubin.bytes, arch).unwrap();
+                for opcode in ["IMMA.16832.S8.S8", "LDGSTS", "LDSM"] {
+                    assert!(listing.contains(opcode), "{name} on {arch} has no {opcode}");
+                }
+            }
+        }
+    }
+}

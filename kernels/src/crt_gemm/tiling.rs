@@ -1,0 +1,138 @@
+//! Tiles of the kernels with tensor cores.
+
+use super::options::{KernelKind, TileSize, VariantFile};
+use super::problem::{Plane, Shape, Side};
+
+/// Rows, columns and K that a block takes at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tile {
+    /// Rows of A.
+    pub rows: usize,
+    /// Columns of B.
+    pub cols: usize,
+    /// K, in bytes.
+    pub depth: usize,
+}
+
+/// Those of the two-slice scheme.
+pub const SPLIT2_TILES: Tile = Tile {
+    rows: 128,
+    cols: 64,
+    depth: 32,
+};
+
+impl Tile {
+    /// A matrix along K, padded to whole tiles.
+    pub fn plane(self, shape: Shape, side: Side) -> Plane {
+        let lines = match side {
+            Side::A => shape.rows.next_multiple_of(self.rows),
+            Side::B => shape.cols.next_multiple_of(self.cols),
+        };
+        Plane::by_lines(lines, shape.depth.next_multiple_of(self.depth))
+    }
+}
+
+/// How a block with tensor cores is made up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tiling {
+    /// Its tile.
+    pub tile: Tile,
+    /// Rows and columns of a warp.
+    pub warp: (usize, usize),
+    /// Tiles in shared memory.
+    pub stages: u32,
+}
+
+/// That of a variant; `None` for one without tensor cores.
+pub fn tiling(file: &VariantFile) -> Option<Tiling> {
+    let stages = file.launch.stages?;
+    let int8 = |cols| Tile {
+        rows: 128,
+        cols,
+        depth: 64,
+    };
+    let (tile, warp) = match (file.options.kernel, file.options.tile) {
+        (KernelKind::Naive, _) => return None,
+        (KernelKind::Mma, _) => (SPLIT2_TILES, (32, 32)),
+        (KernelKind::S8s8s32, Some(TileSize::Wide)) => (int8(256), (64, 64)),
+        (KernelKind::S8s8s32, _) => (int8(128), (64, 32)),
+    };
+    Some(Tiling { tile, warp, stages })
+}
+
+impl Tiling {
+    /// Threads a block.
+    pub fn block(&self) -> u32 {
+        let warps = (self.tile.rows / self.warp.0) * (self.tile.cols / self.warp.1);
+        32 * warps as u32
+    }
+
+    /// Shared memory of a block.
+    pub fn shared_bytes(&self) -> u32 {
+        self.stages * ((self.tile.rows + self.tile.cols) * self.tile.depth) as u32
+    }
+
+    /// Blocks of a product: one a tile of C.
+    pub fn grid(&self, shape: Shape) -> u32 {
+        let [a, b] = [Side::A, Side::B].map(|side| self.tile.plane(shape, side));
+        (a.lines / self.tile.rows * (b.lines / self.tile.cols)) as u32
+    }
+
+    /// Its numbers, for the CUDA text.
+    pub fn defines(&self) -> String {
+        let Tile { rows, cols, depth } = self.tile;
+        format!(
+            "#define TILE_ROWS {rows}\n#define TILE_COLS {cols}\n#define TILE_DEPTH {depth}\n#define TILE_WARP_ROWS {}\n\
+             #define TILE_WARP_COLS {}\n#define TILE_STAGES {}\n#define BLOCK {}\n#define SHARED_BYTES {}\n\n",
+            self.warp.0,
+            self.warp.1,
+            self.stages,
+            self.block(),
+            self.shared_bytes()
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> Option<Tiling> {
+        tiling(&VariantFile::parse(text).unwrap())
+    }
+
+    #[test]
+    fn every_tiling_has_eight_warps_and_fits_a_card() {
+        let texts = [
+            include_str!("../../../variants/crt-gemm/mma.toml"),
+            include_str!("../../../variants/crt-gemm/s8s8s32-128x128.toml"),
+            include_str!("../../../variants/crt-gemm/s8s8s32-128x256.toml"),
+        ];
+        for text in texts {
+            let tiling = of(text).unwrap();
+            assert_eq!(tiling.block(), 256);
+            // What a block may have on sm_86, the least of the cards since sm_80.
+            assert!(tiling.shared_bytes() <= 99 * 1024, "{tiling:?}");
+        }
+        assert_eq!(
+            of(include_str!("../../../variants/crt-gemm/naive-tiles.toml")),
+            None
+        );
+    }
+
+    #[test]
+    fn a_grid_covers_what_is_padded() {
+        let tiling = of(include_str!("../../../variants/crt-gemm/mma.toml")).unwrap();
+        let grid = |rows, cols| tiling.grid(Shape { rows, cols, depth: 1 });
+        assert_eq!(
+            (
+                grid(1, 1),
+                grid(128, 64),
+                grid(129, 64),
+                grid(128, 65),
+                grid(0, 5)
+            ),
+            (1, 1, 2, 2, 0)
+        );
+    }
+}
