@@ -329,7 +329,10 @@ fn differences(a: &Manifest, b: &Manifest) -> Table {
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.values.rows.is_empty() {
-            writeln!(f, "The records have no variant in common.\n")?;
+            writeln!(
+                f,
+                "The records have no variant in common that was timed on the same device (`cuda:0`, `cpu`).\n"
+            )?;
         } else {
             writeln!(f, "{}", self.values)?;
         }

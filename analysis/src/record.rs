@@ -180,12 +180,12 @@ impl RecordWriter {
     }
 
     /// Closes the record now: hashes every other file in the folder and writes the manifest with the final status.
-    pub fn finish(self, status: Status) -> Result<(), RecordError> {
+    pub fn finish(mut self, status: Status) -> Result<(), RecordError> {
         self.close(status, Some(utc_rfc3339(SystemTime::now())))
     }
 
-    /// The same for a record that was finished at a time of its own.
-    pub(crate) fn close(mut self, status: Status, finished_utc: Option<String>) -> Result<(), RecordError> {
+    /// The same with the time at which it was finished.
+    pub fn close(&mut self, status: Status, finished_utc: Option<String>) -> Result<(), RecordError> {
         self.manifest.files.clear();
         for name in file_names(&self.dir)? {
             if name != MANIFEST {

@@ -22,7 +22,7 @@ pub fn rederive(record: &Record, to: impl Into<PathBuf>, note: String) -> Result
     let manifest = record.manifest();
     let mut notes = manifest.notes.clone();
     notes.push(note);
-    let writer = RecordWriter::create(
+    let mut writer = RecordWriter::create(
         to,
         Manifest {
             notes,

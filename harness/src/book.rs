@@ -32,9 +32,10 @@ fn unused(name: &str) -> PathBuf {
     dir
 }
 
-/// The open record of a command.
+/// The open record of a command. Dropped without being closed, by an error on the way, it closes itself as aborted with what it holds.
 pub struct Book {
     writer: RecordWriter,
+    closed: bool,
     /// Number of each base by its words, in the order of the table's columns.
     base_numbers: HashMap<[u32; 16], u64>,
     bases: Vec<BaseRow>,
@@ -62,6 +63,7 @@ impl Book {
         let writer = RecordWriter::create(dir, manifest)?;
         Ok(Book {
             writer,
+            closed: false,
             base_numbers: HashMap::new(),
             bases: Vec::new(),
             hits: Vec::new(),
@@ -96,6 +98,7 @@ impl Book {
             base_numbers,
             hits: record.table()?.unwrap_or_default(),
             writer: RecordWriter::reopen(record)?,
+            closed: false,
             bases,
             candidates,
             seen,
@@ -345,16 +348,31 @@ impl Book {
         if let Err(why) = self.writer.write_report(status) {
             eprintln!("assay: no report: {why}");
         }
-        Ok(self.writer.finish(status)?)
+        self.close(status)
     }
 
     /// Write everything and close the record.
     ///
     /// # Errors
     /// When a file cannot be written.
-    pub fn close(self, status: Status) -> anyhow::Result<()> {
+    pub fn close(mut self, status: Status) -> anyhow::Result<()> {
+        // If this fails, trying again will not help.
+        self.closed = true;
+        self.save_and_close(status)
+    }
+
+    fn save_and_close(&mut self, status: Status) -> anyhow::Result<()> {
         self.save()?;
-        Ok(self.writer.finish(status)?)
+        Ok(self.writer.close(status, Some(utc_rfc3339(SystemTime::now())))?)
+    }
+}
+
+impl Drop for Book {
+    fn drop(&mut self) {
+        if !self.closed {
+            // The command is ending with an error of its own; that one is worth saying.
+            let _ = self.save_and_close(Status::Aborted);
+        }
     }
 }
 

@@ -82,6 +82,7 @@ pub fn code(error: &anyhow::Error) -> u8 {
         if let Some(error) = cause.downcast_ref::<DeviceError>() {
             return match error {
                 DeviceError::Compile { .. } | DeviceError::Invalid(_) => 1,
+                DeviceError::NoCode { .. } => 2,
                 _ => 3,
             };
         }

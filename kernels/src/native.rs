@@ -76,6 +76,12 @@ pub struct NativeError(pub String);
 
 /// A kernel compiled into this program, which does to the buffers what the CUDA text would do.
 pub trait NativeKernel: Send + Sync {
+    /// Whether there is code for `isa`.
+    ///
+    /// # Errors
+    /// The key of the variant's file that asks for something that there is no code for, and what there is code for.
+    fn check(&self, isa: Isa) -> Result<(), NativeError>;
+
     /// Run one launch on all cores of the current rayon pool.
     ///
     /// # Errors

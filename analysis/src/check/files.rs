@@ -6,7 +6,7 @@ use crate::{
 };
 
 /// Returns the number of files, the manifest not counted.
-pub(crate) fn check(record: &Record) -> Result<usize, RecordError> {
+pub(super) fn check(record: &Record) -> Result<usize, RecordError> {
     let listed = &record.manifest().files;
     let found = file_names(record.dir())?;
     if let Some(name) = found

@@ -7,8 +7,6 @@ mod tuner;
 
 use std::path::Path;
 
-pub(crate) use files::check as check_files;
-
 use crate::{Fault, MANIFEST, Record, RecordError, Status};
 
 /// What was verified.
@@ -54,16 +52,21 @@ impl From<RecordError> for CheckError {
     }
 }
 
+/// Verifies that the record was closed and that every listed file and no other is there; returns how many there are.
+pub(crate) fn check_files(record: &Record) -> Result<usize, RecordError> {
+    if record.manifest().status == Status::Running {
+        let problem = "status is `running`: the run never finished, so there are no hashes to check";
+        return Err(Fault::file(MANIFEST, problem).into());
+    }
+    files::check(record)
+}
+
 /// Verifies a record: every listed file and no other is there with its length and SHA-256; every hit and every validated
 /// candidate is hashed again; every derived column is computed again. The first fault ends it.
 pub fn check(dir: impl AsRef<Path>) -> Result<CheckReport, CheckError> {
     let record = Record::open(dir.as_ref())?;
     let manifest = record.manifest();
-    if manifest.status == Status::Running {
-        let problem = "status is `running`: the run never finished, so there are no hashes to check";
-        return Err(Fault::file(MANIFEST, problem).into());
-    }
-    let files = files::check(&record)?;
+    let files = check_files(&record)?;
     let runs = derived::check_runs(&record)?;
     let summary_rows = derived::check_summary(&record, runs.as_deref())?;
     let tune_rows = tuner::check_tune(&record, runs.as_deref())?;

@@ -1,10 +1,11 @@
 //! What several commands share: the flags that choose a device, and what is printed about the choice.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
+use assay_analysis::check;
 use assay_kernels::native::Isa;
 
 use crate::device::{Device, DeviceName, choose};
@@ -23,6 +24,16 @@ pub struct VariantsFlag {
         help_heading = "Global options"
     )]
     pub folder: Option<PathBuf>,
+}
+
+/// Says on stderr if a record is not what its manifest lists, for commands that show what its files hold all the same.
+pub fn say_if_unchecked(folder: &Path) {
+    if let Err(why) = check(folder) {
+        eprintln!(
+            "assay: {} does not check: {why}. What follows is what its files say",
+            folder.display()
+        );
+    }
 }
 
 /// Which variants.

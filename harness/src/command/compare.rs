@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use assay_analysis::{Record, compare};
 
+use super::common::say_if_unchecked;
+
 /// Compare two records: ratios with their 99 % intervals, and what differs in the environment
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "Examples:
@@ -24,6 +26,8 @@ pub struct CompareArgs {
 /// When a folder is no record, or a table of it cannot be read.
 pub fn run(args: &CompareArgs, out: &mut dyn Write) -> anyhow::Result<()> {
     let comparison = compare(&Record::open(&args.a)?, &Record::open(&args.b)?)?;
+    say_if_unchecked(&args.a);
+    say_if_unchecked(&args.b);
     writeln!(
         out,
         "A: {}\nB: {}\n\n{comparison}",

@@ -29,8 +29,14 @@ pub struct ManArgs {
 }
 
 /// Print completions.
-pub fn completions(args: &CompletionsArgs, mut out: &mut dyn Write) {
-    clap_complete::generate(args.shell, &mut Cli::command(), "assay", &mut out);
+///
+/// # Errors
+/// When stdout cannot be written.
+pub fn completions(args: &CompletionsArgs, out: &mut dyn Write) -> anyhow::Result<()> {
+    // The generator panics where it cannot write.
+    let mut text = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "assay", &mut text);
+    Ok(out.write_all(&text)?)
 }
 
 /// Print a manual page.

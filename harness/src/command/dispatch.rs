@@ -68,7 +68,7 @@ pub fn dispatch(cli: &Cli) -> anyhow::Result<Outcome> {
         Command::Report(args) => report::run(args, out)?,
         Command::Compare(args) => compare::run(args, out)?,
         Command::Check(args) => check::run(args, out)?,
-        Command::Completions(args) => completions::completions(args, out),
+        Command::Completions(args) => completions::completions(args, out)?,
         Command::Man(args) => completions::man(args, out)?,
     }
     Ok(Outcome::Right)

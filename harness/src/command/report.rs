@@ -8,12 +8,13 @@ use std::time::SystemTime;
 use anyhow::Context;
 use assay_analysis::{MANIFEST, REPORT_FILES, Record, Report, rederive, utc_rfc3339};
 
+use super::common::say_if_unchecked;
 use crate::exit::Usage;
 
 /// Make a record's report again from its files, or all that is derived in it; changes nothing in the record
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "Examples:
-  assay report results/nvidia-h200/md5-q9/20261130-run
+  assay report results/nvidia-h200/md5-q9/2026-11-30-run
   assay report runs/20261130T024500Z-run --out report
   assay report runs/20261130T024500Z-run --rederive --out runs/again
 
@@ -47,6 +48,7 @@ pub fn run(args: &ReportArgs, out: &mut dyn Write) -> anyhow::Result<()> {
         return Ok(());
     }
     let report = Report::of(&record)?;
+    say_if_unchecked(&args.dir);
     eprintln!("assay: {}", compared(&record, &report)?);
     match &args.out {
         None => out.write_all(report.markdown.as_bytes())?,
@@ -69,7 +71,7 @@ fn compared(record: &Record, report: &Report) -> anyhow::Result<&'static str> {
             "the record holds this very report"
         }
         (None, None) => "the record holds no report",
-        _ => "the record holds another report: another version of the program made it",
+        _ => "the record holds another report: another version of the program made it, or a file was changed",
     })
 }
 

@@ -112,7 +112,11 @@ pub fn prove_and_time(
         writeln!(out, "{proved}")?;
     }
     if !validation.ok() {
-        eprintln!("assay: nothing is timed, since not every variant validated");
+        if validation.interrupted {
+            eprintln!("assay: interrupted while validating: nothing is timed");
+        } else {
+            eprintln!("assay: nothing is timed, since not every variant validated");
+        }
         let record = book.dir();
         book.close(if validation.interrupted {
             Status::Aborted

@@ -26,7 +26,7 @@ The bases follow from seed and index, so a search can be repeated exactly. Every
 before it is written; hits.csv holds complete messages (xxd -r -p turns one into a file for md5sum). Exit code 4
 when --zeros was not reached within --for. Without --zeros and --for it runs until Ctrl-C.")]
 pub struct SearchArgs {
-    /// Stop at a digest with so many leading zero hex digits
+    /// Stop at a digest with so many leading zero hex digits; kernels report those with 8 and more, so fewer are met by the first hit
     #[arg(long, value_name = "N")]
     pub zeros: Option<u32>,
     /// Stop after so long, such as 30s, 10m or 2h

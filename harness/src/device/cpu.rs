@@ -65,6 +65,11 @@ impl Device for Cpu {
                 what: "a kernel that has no native form".to_owned(),
             });
         };
+        native.check(self.isa).map_err(|error| DeviceError::NoCode {
+            file: setup.source.file.clone(),
+            target: format!("cpu with --isa {}", self.isa),
+            what: error.0,
+        })?;
         let build = BuildInfo {
             source_sha256: source_sha256(&setup.source),
             compiler: Some(format!("native kernel, {}", self.isa)),

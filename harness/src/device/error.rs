@@ -39,6 +39,16 @@ pub enum DeviceError {
         /// What it uses.
         what: String,
     },
+    /// The variant asks for something that this device has no code for: exit code 2.
+    #[error("{file} cannot run on {target}: {what}")]
+    NoCode {
+        /// The source file's name.
+        file: String,
+        /// The device.
+        target: String,
+        /// The key of the variant's file, and what there is code for.
+        what: String,
+    },
     /// The driver reports an error; on a launch error every later call fails too.
     #[error("{call} failed on {id} with code {code} ({name})")]
     Driver {

@@ -101,6 +101,9 @@ pub fn search(
     Ok((tally, outcome))
 }
 
+/// Longest text in front of a message, in bytes.
+const MAX_PREFIX: u64 = 1 << 30;
+
 /// The text in front of the message.
 ///
 /// # Errors
@@ -109,7 +112,12 @@ pub fn read_prefix(capability: &dyn Search, request: &SearchRequest) -> anyhow::
     let Some(path) = &request.prefix else {
         return Ok(Arc::from([]));
     };
-    let text = std::fs::read(path).map_err(|error| Usage(format!("--prefix {}: {error}", path.display())))?;
+    let refuse = |why: String| Usage(format!("--prefix {}: {why}", path.display()));
+    let found = std::fs::metadata(path).map_err(|error| refuse(error.to_string()))?;
+    if !found.is_file() || found.len() > MAX_PREFIX {
+        return Err(refuse(format!("it should be a plain file of at most {MAX_PREFIX} bytes")).into());
+    }
+    let text = std::fs::read(path).map_err(|error| refuse(error.to_string()))?;
     capability
         .check_prefix(&text)
         .map_err(|error| Usage(format!("--prefix {}: {error}", path.display())))?;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use assay_analysis::rows::{Standing, TuneRow};
 use assay_analysis::{Objective, TunePlan};
-use assay_kernels::family::{DeviceKind, Production, ValidationPlan, VariantError};
+use assay_kernels::family::{Production, ValidationPlan, VariantError};
 
 use super::candidate::Workshop;
 use super::ledger::{Finding, Heat, Ledger, Runner, Turn};
@@ -204,7 +204,6 @@ impl<'t> Workbench<'t> {
 
     /// What an error says of a candidate; an error that is about the device or the record is handed back.
     fn of_error(&self, runner: Runner, error: anyhow::Error) -> anyhow::Result<Finding> {
-        let kind = self.workshop.device().info().kind;
         let standing = match cause(&error) {
             Some(Cause::Fault) => Standing::Wrong,
             Some(Cause::Device(DeviceError::Compile { .. })) => Standing::Wrong,
@@ -214,7 +213,7 @@ impl<'t> Workbench<'t> {
                 ..
             })) => Standing::Refused,
             // There is no native code for every number of states on every instruction set.
-            Some(Cause::Device(DeviceError::Invalid(_))) if kind == DeviceKind::Cpu => Standing::Refused,
+            Some(Cause::Device(DeviceError::NoCode { .. })) => Standing::Refused,
             _ => return Err(error),
         };
         // Without the starting variant there is nothing to compare with: that ends the race as it would end any other command.

@@ -56,6 +56,7 @@ fn candidates(places: &[usize]) -> Vec<Mutation> {
 fn broken_operations_of_the_printed_interleaved_tunnel_are_caught_at_their_step() {
     // The later ones exist only where two candidates are interleaved.
     printed("v4", &candidates(&[1, 9, 40, 117, 260, 390]));
+    printed("v9", &candidates(&[9, 700, 900]));
 }
 
 #[test]

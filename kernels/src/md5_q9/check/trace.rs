@@ -7,8 +7,10 @@ use crate::md5_q9::machine::Layer;
 use crate::md5_q9::workload::{Kernel, ROW, Span, UNFORMED};
 use crate::workload::{Batch, Buffer, BufferId, Collected, Fault, Outputs, Setup, Step, Workload};
 
-/// Slots a thread takes in a trace: odd, so that the tail of an interleaved kernel runs.
-const INNER: u32 = 3;
+/// Slots a thread takes in a trace: two interleaved passes and a tail of one.
+fn inner(kernel: &Kernel) -> u32 {
+    2 * kernel.file.options.interleave + 1
+}
 
 /// Stretches of slots of one base, each a batch.
 pub struct TraceCheck {
@@ -34,7 +36,7 @@ impl TraceCheck {
     /// Words of the rows of `slots` slots, and of as many more as a block of threads could run past the end: they must
     /// stay as they are.
     fn words(&self, slots: u64) -> usize {
-        let guard = u64::from(self.kernel.file.launch.block * INNER);
+        let guard = u64::from(self.kernel.file.launch.block * inner(&self.kernel));
         ROW * ((slots + guard) * u64::from(self.kernel.walk().slot_candidates())) as usize
     }
 }
@@ -61,7 +63,7 @@ impl Workload for TraceCheck {
         let span = Span {
             first,
             slots,
-            inner: INNER,
+            inner: inner(&self.kernel),
             target: 0,
             hits: trace,
             capacity: 0,

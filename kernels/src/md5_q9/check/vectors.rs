@@ -185,8 +185,23 @@ impl VectorCheck {
         self
     }
 
+    /// The slots of one case: its own and, in a tunnel, as many behind it as are interleaved, so that the interleaved code runs.
+    fn slots(&self, case: usize) -> Option<(u64, u64)> {
+        let walk = self.kernel.walk();
+        let (slot, _) = walk.find(self.cases[case].q9)?;
+        let slots = self.slots_a_case();
+        Some((slot.min(walk.slots() - slots), slots))
+    }
+
+    fn slots_a_case(&self) -> u64 {
+        match self.kernel.walk() {
+            Walk::Tunnel => u64::from(self.kernel.file.options.interleave),
+            Walk::Orbit => 1,
+        }
+    }
+
     fn words(&self) -> usize {
-        ROW * self.kernel.walk().slot_candidates() as usize
+        ROW * (self.slots_a_case() * u64::from(self.kernel.walk().slot_candidates())) as usize
     }
 
     fn compare(&mut self, case: usize, trace: &[u32]) {
@@ -262,13 +277,12 @@ impl Workload for VectorCheck {
     }
 
     fn batch(&mut self, index: u64) -> Option<Batch> {
-        let case = &self.cases[*self.covered.get(index as usize)?];
-        let (first, _) = self.kernel.walk().find(case.q9)?;
+        let (first, slots) = self.slots(*self.covered.get(index as usize)?)?;
         let (trace, words) = (BufferId(0), self.words());
         let span = Span {
             first,
-            slots: 1,
-            inner: 1,
+            slots,
+            inner: slots as u32,
             target: 0,
             hits: trace,
             capacity: 0,
@@ -284,7 +298,7 @@ impl Workload for VectorCheck {
                 self.kernel.launch(&self.base, &span),
                 Step::Download { buffer: trace, words },
             ],
-            units: u64::from(self.kernel.walk().slot_candidates()),
+            units: self.kernel.walk().candidates(first..first + slots),
         })
     }
 
@@ -297,8 +311,8 @@ impl Workload for VectorCheck {
         };
         let case = self.covered[index as usize];
         let walk = self.kernel.walk();
-        let slot = walk.find(self.cases[case].q9).map_or(0, |(slot, _)| slot);
-        let wanted: Vec<u32> = walk.slot(slot).collect();
+        let (first, slots) = self.slots(case).unwrap_or((0, 0));
+        let wanted: Vec<u32> = (first..first + slots).flat_map(|slot| walk.slot(slot)).collect();
         self.reader.read(&self.base, walk, &wanted, trace);
         self.compare(case, trace);
         Ok(Collected {

@@ -7,7 +7,9 @@ use super::plain::Plain;
 use super::walk::{Piece, Yield, walk};
 use crate::md5_q9::machine::Input;
 use crate::md5_q9::mutate::{Mutant, Mutation};
-use crate::md5_q9::options::{Adds, Constants, FirstTest, Options, Placement, Slots, Walk, WordAdds};
+use crate::md5_q9::options::{
+    Adds, CPU_STATES, Constants, FirstTest, Options, Placement, Slots, Walk, WordAdds,
+};
 use crate::md5_q9::order::ORBIT_STEP;
 use crate::md5_q9::workload::{HIT_HEAD, HIT_WORDS, LaunchArguments, ROW, Test};
 use crate::native::{Isa, NativeError, NativeKernel};
@@ -22,6 +24,15 @@ pub fn best_states(isa: Isa) -> u32 {
         Isa::Plain => 1,
         Isa::Avx2 => 3,
         Isa::Avx512 => 6,
+    }
+}
+
+/// The numbers of interleaved states that there is code for.
+fn states_of(isa: Isa) -> &'static [u32] {
+    match isa {
+        Isa::Plain => &CPU_STATES[..1],
+        Isa::Avx2 => &CPU_STATES[..4],
+        Isa::Avx512 => &CPU_STATES,
     }
 }
 
@@ -129,7 +140,13 @@ impl Md5Native {
             #[cfg(not(target_arch = "x86_64"))]
             Isa::Avx2 | Isa::Avx512 => None,
         }
-        .ok_or_else(|| NativeError(format!("no code with {states} interleaved states for {isa}")))
+        .ok_or_else(|| {
+            let there_is: Vec<String> = states_of(isa).iter().map(u32::to_string).collect();
+            NativeError(format!(
+                "cpu.states = {states}: there is no code with {states} interleaved states for {isa}, only with {}",
+                there_is.join(", ")
+            ))
+        })
     }
 
     fn run(&self, body: Body, table: &Table, piece: &Piece, out: &mut Yield<'_>) {
@@ -160,6 +177,10 @@ fn mutant<const TRACE: bool>(
 }
 
 impl NativeKernel for Md5Native {
+    fn check(&self, isa: Isa) -> Result<(), NativeError> {
+        self.body(isa).map(drop)
+    }
+
     fn launch(&self, launch: &Launch, isa: Isa, buffers: &mut [Vec<u32>]) -> Result<(), NativeError> {
         let body = self.body(isa)?;
         let arguments =
