@@ -446,3 +446,31 @@ fn what_is_no_record_is_told_from_one_that_was_changed() {
         said.stderr
     );
 }
+
+#[test]
+fn what_the_instruction_set_has_no_code_for_is_refused_before_anything_runs() {
+    let place = Place::new();
+    let text = include_str!("../../../variants/md5-q9/v5.toml");
+    place.file("mine/md5-q9/six.toml", format!("{text}\n[cpu]\nstates = 6\n"));
+    let arguments = [
+        "--variants",
+        "mine",
+        "validate",
+        "six",
+        "--device",
+        "cpu",
+        "--isa",
+        "plain",
+    ];
+    let words = ["md5-q9-six", "cpu.states = 6", "plain", "only with 1"];
+    refused(&place, 2, &arguments, &words);
+}
+
+#[test]
+fn a_prefix_that_is_no_plain_file_is_refused_before_it_is_read() {
+    let place = Place::new();
+    for path in ["/dev/zero", "."] {
+        let arguments = ["search", "--for", "1s", "--device", "cpu", "--prefix", path];
+        refused(&place, 2, &arguments, &["--prefix", path, "plain file"]);
+    }
+}

@@ -4,6 +4,7 @@ mod bad_input;
 mod commands;
 mod crt_gemm;
 mod cuda_driver;
+mod full_stdout;
 mod interrupt;
 mod program;
 mod sass_tables;
