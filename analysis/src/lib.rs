@@ -28,7 +28,7 @@ mod throttle;
 mod tune_table;
 mod utc;
 
-pub use check::{CheckError, CheckReport, check};
+pub use check::{CheckError, CheckReport, check, check_unclosed};
 pub use columns::{Column, Row};
 pub use compare::{Agreement, Comparison, compare};
 pub use energy::{EDGES_MIN_S, Finding, GAP_FLAGGED, LEAD_S, PowerLog, SILENCE_MAX_S, TrialPower};

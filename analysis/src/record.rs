@@ -1,7 +1,7 @@
 //! The folder a run leaves behind: written so that a crash leaves no half file, read back as rows.
 
 use std::{
-    fs::{self, File},
+    fs::{self, File, TryLockError},
     io::{self, Read, Write},
     path::{Path, PathBuf},
     time::SystemTime,
@@ -48,6 +48,12 @@ pub enum RecordError {
         /// The system's reason.
         source: io::Error,
     },
+    /// Another process is writing the record.
+    #[error("{} is being written by another process: wait until it has ended", dir.display())]
+    Busy {
+        /// The folder.
+        dir: PathBuf,
+    },
     /// A name that no file of a record may have.
     #[error(
         "`{name}` cannot name a file of a record: use a plain name without folders, not starting with a dot and not {MANIFEST}"
@@ -84,6 +90,20 @@ pub enum RecordError {
 pub struct RecordWriter {
     dir: PathBuf,
     manifest: Manifest,
+    /// Held, where the file system has locks, as long as this lives: it goes with the process, however that ends.
+    _lock: Option<File>,
+}
+
+/// The lock on a record's folder.
+fn lock(dir: &Path) -> Result<Option<File>, RecordError> {
+    let Ok(folder) = File::open(dir) else {
+        return Ok(None);
+    };
+    match folder.try_lock() {
+        Ok(()) => Ok(Some(folder)),
+        Err(TryLockError::WouldBlock) => Err(RecordError::Busy { dir: dir.into() }),
+        Err(TryLockError::Error(_)) => Ok(None),
+    }
 }
 
 impl RecordWriter {
@@ -107,6 +127,7 @@ impl RecordWriter {
             ..manifest
         };
         let writer = Self {
+            _lock: lock(&dir)?,
             dir: dir.clone(),
             manifest,
         };
@@ -117,7 +138,7 @@ impl RecordWriter {
         }
     }
 
-    /// Goes on with a record that was closed: its manifest says `running` again.
+    /// Goes on with a record that was closed, or whose process was killed: its manifest says `running` again.
     pub fn reopen(record: &Record) -> Result<Self, RecordError> {
         let manifest = Manifest {
             status: Status::Running,
@@ -125,6 +146,7 @@ impl RecordWriter {
             ..record.manifest.clone()
         };
         let writer = Self {
+            _lock: lock(&record.dir)?,
             dir: record.dir.clone(),
             manifest,
         };

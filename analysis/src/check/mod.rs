@@ -65,12 +65,22 @@ pub(crate) fn check_files(record: &Record) -> Result<usize, RecordError> {
 /// candidate is hashed again; every derived column is computed again. The first fault ends it.
 pub fn check(dir: impl AsRef<Path>) -> Result<CheckReport, CheckError> {
     let record = Record::open(dir.as_ref())?;
-    let manifest = record.manifest();
     let files = check_files(&record)?;
-    let runs = derived::check_runs(&record)?;
-    let summary_rows = derived::check_summary(&record, runs.as_deref())?;
-    let tune_rows = tuner::check_tune(&record, runs.as_deref())?;
-    let messages = messages::check(&record, runs.as_deref())?;
+    contents(&record, files)
+}
+
+/// Verifies what a record holds whose process was killed: as [`check()`], but for the hashes, which only closing a record writes.
+pub fn check_unclosed(record: &Record) -> Result<CheckReport, CheckError> {
+    contents(record, 0)
+}
+
+/// Hashes hits and candidates again and computes every derived column again.
+fn contents(record: &Record, files: usize) -> Result<CheckReport, CheckError> {
+    let manifest = record.manifest();
+    let runs = derived::check_runs(record)?;
+    let summary_rows = derived::check_summary(record, runs.as_deref())?;
+    let tune_rows = tuner::check_tune(record, runs.as_deref())?;
+    let messages = messages::check(record, runs.as_deref())?;
     Ok(CheckReport {
         status: manifest.status,
         files,

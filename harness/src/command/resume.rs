@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use anyhow::Context;
-use assay_analysis::{Manifest, Record, Status, check, since_utc, utc_rfc3339};
+use assay_analysis::{Manifest, Record, Status, check, check_unclosed, since_utc, utc_rfc3339};
 use assay_kernels::family::Production;
 
 use super::common::DeviceArgs;
@@ -22,9 +22,14 @@ use crate::trial::{Earlier, TrialRequest, batch_units};
 /// # Errors
 /// When it does not check, is no finished run, or was made on another card.
 pub fn resume(args: &RunArgs, folder: &Path, shelf: &Shelf, out: &mut dyn Write) -> anyhow::Result<Outcome> {
-    let checked = check(folder)?;
     let record = Record::open(folder)?;
     let manifest = record.manifest();
+    let killed = manifest.status == Status::Running;
+    let checked = if killed {
+        check_unclosed(&record)?
+    } else {
+        check(folder)?
+    };
     let refuse = |why: &str| Usage(format!("--resume {}: {why}", folder.display()));
     let plan = manifest.plan.as_ref();
     let plan = plan.filter(|_| checked.status != Status::Failed && checked.trials > 0);
@@ -59,6 +64,9 @@ pub fn resume(args: &RunArgs, folder: &Path, shelf: &Shelf, out: &mut dyn Write)
     };
     let driver = manifest.gpu.as_ref().and_then(|gpu| gpu.driver.clone());
     let mut book = Book::reopen(&record)?;
+    if killed {
+        book.note("the process that wrote this record was killed; it was gone on with from the files as they were, which had no hashes yet".to_owned());
+    }
     book.note_device(device.info(), Some(plan.clone()));
     book.note_continued(
         &utc_rfc3339(now),

@@ -77,6 +77,8 @@ pub fn trials(
     let mut bench = Bench::start(device, request, earlier, book)?;
 
     let bar = progress.bar("trials", turns.len() as u64);
+    // Plan and builds are in the manifest from here on: a record whose process is killed can be gone on with.
+    book.writer().write_manifest()?;
     bar.say("idle");
     bench.instruments.rest();
     warm_up(&mut contestants, request, &mut bench.instruments, book, &bar)?;

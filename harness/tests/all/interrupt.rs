@@ -195,3 +195,52 @@ fn a_run_that_is_killed_leaves_a_record_that_says_it_never_finished() {
         );
     }
 }
+
+#[test]
+fn a_run_that_was_killed_is_gone_on_with_but_not_while_it_runs() {
+    let place = Place::new();
+    let record = place.path("r");
+    let run = [
+        "run",
+        "v0",
+        "v5",
+        "--device",
+        "cpu",
+        "--seconds",
+        "100ms",
+        "--warmup",
+        "10ms",
+        "--rounds",
+        "50",
+        "--out",
+        "r",
+    ];
+    let child = started(&place, &run);
+    until("hits or trials", || has(&record, "runs.csv"));
+    sleep(Duration::from_millis(700));
+    let resume = ["run", "--resume", "r", "--rounds", "1"];
+    let early = place.assay(&resume);
+    assert_eq!(early.code, 2, "{}", early.stderr);
+    assert!(
+        early.stderr.contains("being written by another process"),
+        "{}",
+        early.stderr
+    );
+    signal(&child, "-KILL");
+    ended(child);
+    let trials = || {
+        std::fs::read_to_string(record.join("runs.csv"))
+            .unwrap()
+            .lines()
+            .count()
+            - 1
+    };
+    let before = trials();
+    let said = place.assay(&resume);
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    // What was left of the broken round, and one more round of three trials.
+    assert!(trials() > before && before > 3, "{before} to {}", trials());
+    assert_eq!(place.assay(&["check", "r"]).code, 0);
+    let notes = manifest(&record)["notes"].to_string();
+    assert!(notes.contains("was killed"), "{notes}");
+}
