@@ -11,7 +11,7 @@ use assay_kernels::native::Isa;
 use assay_kernels::workload::{Batch, Collected, Fault, Outputs, Setup, Source, Workload};
 
 use super::report::ResultRow;
-use super::run::{Evidence, Validation, validate};
+use super::run::{Evidence, validate};
 use crate::book::Book;
 use crate::device::Emulated;
 use crate::progress::Progress;
@@ -153,20 +153,25 @@ pub fn emulated() -> Emulated {
     Emulated::new().expect("the tests need a C++ compiler")
 }
 
-/// What `validate` says of one variant.
-pub fn validated(selected: Selected) -> ResultRow {
+/// What `validate` says of several variants together.
+pub fn validated_together(selected: &[Selected]) -> Vec<ResultRow> {
     let folder = tempfile::tempdir().unwrap();
     let mut book = Book::open(Some(folder.path().join("record")), "validate", PLAN.seed).unwrap();
-    let Validation { mut results, .. } = validate(
-        &[selected],
+    let validation = validate(
+        selected,
         &emulated(),
         &PLAN,
         None,
         Evidence::All,
         &mut book,
         &Progress::new(),
-    )
-    .unwrap();
+    );
+    validation.unwrap().results
+}
+
+/// What `validate` says of one variant.
+pub fn validated(selected: Selected) -> ResultRow {
+    let mut results = validated_together(&[selected]);
     let row = results.remove(0);
     assert_eq!(row.checks.len(), 1, "{:?}", row.checks);
     assert_eq!(row.ok, row.first_bad_layer.is_none(), "{row:?}");

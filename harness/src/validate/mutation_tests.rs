@@ -7,7 +7,7 @@ use std::sync::Arc;
 use assay_kernels::family::{Variant, family};
 use assay_kernels::md5_q9::{Md5Variant, Mutation, Phase};
 
-use super::doctored::{self, PLAN, emulated, validated};
+use super::doctored::{self, PLAN, emulated, validated, validated_together};
 use super::run::overflow_is_rejected;
 use crate::select::Selected;
 
@@ -205,6 +205,18 @@ fn an_orbit_carried_to_the_wrong_place_is_caught() {
     );
     caught("v6", "orbits", "q9", "place.low + 1u, 0u", "place.low, 0u");
     caught("v6", "planted", "hit", "place.low + 1u, 0u", "place.low, 0u");
+}
+
+#[test]
+fn a_right_variant_is_not_blamed_for_disagreeing_with_a_wrong_one() {
+    let change = Some(("place.sum += (1u << 12) + 1u;", "place.sum += 1u << 12;"));
+    let both = [
+        selected(variant("v6"), "hit set", change),
+        selected(variant("v5"), "hit set", None),
+    ];
+    let results = validated_together(&both);
+    let ok: Vec<bool> = results.iter().map(|row| row.ok).collect();
+    assert_eq!(ok, [false, true], "{results:?}");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Running the checks.
 
+use std::collections::BTreeSet;
+
 use assay_kernels::family::{Agreement, Check, Difference, ValidationPlan, Verdict};
 use assay_kernels::workload::Fault;
 
@@ -92,12 +94,18 @@ pub fn validate(
         row.ok &= !validation.interrupted;
         validation.results.push(row);
     }
+    // Whose own checks have failed is to blame for a disagreement with one whose have not.
+    let right: BTreeSet<String> = validation
+        .results
+        .iter()
+        .filter(|row| row.ok)
+        .map(|row| row.variant.clone())
+        .collect();
     for pair in disagreements(&agreements) {
-        for row in validation
-            .results
-            .iter_mut()
-            .filter(|row| pair.variants.contains(&row.variant))
-        {
+        let both_right = pair.variants.iter().all(|variant| right.contains(variant));
+        for row in validation.results.iter_mut().filter(|row| {
+            pair.variants.contains(&row.variant) && (both_right || !right.contains(&row.variant))
+        }) {
             row.disagrees(&pair.sentence);
         }
     }
