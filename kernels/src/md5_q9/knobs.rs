@@ -1,6 +1,6 @@
 //! What a tuner may turn in a variant of the family: one line a knob.
 
-use super::options::{CPU_STATES, FirstTest, Placement, Slots, WordAdds};
+use super::options::{CPU_STATES, FirstTest, Logic, Placement, Slots, WordAdds};
 use crate::family::DeviceKind;
 use crate::knob::Knob;
 
@@ -15,7 +15,7 @@ pub fn knobs(device: DeviceKind) -> Vec<Knob> {
         Knob::of("options.merged_tests", [1, 2, 4, 8]).or_absent(),
         Knob::of("options.slots", [Slots::Divided, Slots::Carried]).first_is_default(),
     ];
-    // Under emulation every placement is the same addition.
+    // Under emulation every placement is the same addition, and every form of a function the same function.
     let placement = [
         Knob::of("options.adds.constant", [Plain, Mad, MadUniform]),
         Knob::of("options.adds.function", [Plain, Mad, MadUniform]),
@@ -30,6 +30,8 @@ pub fn knobs(device: DeviceKind) -> Vec<Knob> {
             ],
         ),
         Knob::of("options.test", [FirstTest::Equal, FirstTest::Mad]).first_is_default(),
+        Knob::of("options.logic", [Logic::Plain, Logic::Lop3]).first_is_default(),
+        Knob::of("options.held_constants", [false, true]).first_is_default(),
     ];
     match device {
         DeviceKind::Cuda => shape.into_iter().chain(placement).collect(),

@@ -32,6 +32,12 @@ pub struct Options {
     /// The base makes K + m zero at seven steps, which then take neither.
     #[serde(default)]
     pub zero_constants: bool,
+    /// Every K + m is kept in a uniform register for the whole launch.
+    #[serde(default)]
+    pub held_constants: bool,
+    /// How a logic function of three words is written.
+    #[serde(default)]
+    pub logic: Logic,
     /// Candidates computed step by step together in one thread.
     pub interleave: u32,
     /// Orbit members whose tests are merged into one branch; unset, each member is tested on its own, with its hit path.
@@ -65,6 +71,18 @@ pub enum Constants {
     Separate,
     /// As one: their sum is part of the base.
     Preadded,
+}
+
+/// How a logic function of three words is written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Logic {
+    /// As a formula of C. Where operands are the same for a whole loop, the compiler may take the formula apart, and then needs
+    /// two instructions.
+    #[default]
+    Plain,
+    /// As the one instruction `lop3`.
+    Lop3,
 }
 
 /// What is asked of a candidate first. A merged test may pass a few candidates that are no hits: all that passes is computed
@@ -258,6 +276,14 @@ impl VariantFile {
                     .to_owned(),
             });
         }
+        if self.options.held_constants && self.options.constants == Constants::Separate {
+            return Err(VariantError::Value {
+                key: "options.held_constants",
+                what:
+                    "it holds sums of K and m, which `constants = \"separate\"` never forms: use \"preadded\""
+                        .to_owned(),
+            });
+        }
         if self.options.constants == Constants::Separate && self.options.walk == Walk::Orbit {
             return Err(VariantError::Value {
                 key: "options.constants",
@@ -323,6 +349,8 @@ impl VariantFile {
             walk,
             constants,
             zero_constants,
+            held_constants,
+            logic,
             interleave,
             merged_tests,
             test,
@@ -333,6 +361,8 @@ impl VariantFile {
             ("walk", name(&walk)),
             ("constants", name(&constants)),
             ("zero_constants", zero_constants.to_string()),
+            ("held_constants", held_constants.to_string()),
+            ("logic", name(&logic)),
             ("interleave", interleave.to_string()),
             (
                 "merged_tests",

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::describe::{self, Group, Window, Words};
 use super::machine::{Input, Layer, Machine, Phase, Rank, Role};
 use super::mutate::{Mutant, Mutation};
-use super::options::{FirstTest, One, Options, Walk};
+use super::options::{FirstTest, Logic, One, Options, Walk};
 
 /// The name of a word in the printed text: an index into [`Printer::names`].
 #[derive(Debug, Clone, Copy)]
@@ -98,6 +98,7 @@ impl Machine for Printer<'_> {
     fn logic<const LUT: u8>(&mut self, a: Name, b: Name, c: Name) -> Name {
         let (a, b, c) = (self.name(a), self.name(b), self.name(c));
         let expression = match LUT {
+            _ if self.options.logic == Logic::Lop3 => format!("lop3<0x{LUT:02x}u>({a}, {b}, {c})"),
             0xca => format!("({a} & {b}) | (~{a} & {c})"),
             0xe4 => format!("({a} & {c}) | ({b} & ~{c})"),
             0x96 => format!("{a} ^ {b} ^ {c}"),
@@ -189,10 +190,31 @@ pub fn print(options: &Options, mutation: Option<Mutation>) -> Printed {
         .iter()
         .map(|input| format!("    u32 {};\n", input.name()))
         .collect();
+    let held = match options.held_constants {
+        true => held_function(&inputs),
+        false => String::new(),
+    };
     Printed {
-        text: format!("struct Base {{\n{fields}}};\n\n{functions}"),
+        text: format!("struct Base {{\n{fields}}};\n\n{held}{functions}"),
         inputs,
     }
+}
+
+/// `held`: a base whose sums of K and a word the compiler does not read anew. `nought` is 0, see `launched` in the prelude.
+fn held_function(inputs: &[Input]) -> String {
+    let fields: Vec<String> = inputs
+        .iter()
+        .map(|input| match input {
+            Input::Preadded(_) | Input::KC8(_) | Input::KC12(_) => format!("given.{} | nought", input.name()),
+            _ => format!("given.{}", input.name()),
+        })
+        .collect();
+    format!(
+        "// The base with every K + m in a uniform register.\n\
+         static __device__ __forceinline__ Base held(const Base &given, const u32 nought)\n\
+         {{\n    const Base base = {{{}}};\n    return base;\n}}\n\n",
+        fields.join(", ")
+    )
 }
 
 /// `form_group`: what the members of an orbit's group share.

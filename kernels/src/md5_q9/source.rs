@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::mutate::Mutation;
-use super::options::{Slots, VariantFile, Walk};
+use super::options::{Logic, Slots, VariantFile, Walk};
 use super::print::{Printed, print};
 
 /// Name of the kernel in the text.
@@ -26,6 +26,12 @@ pub fn source(file: &VariantFile, mutation: Option<Mutation>) -> Printed {
         .map(|i| format!("{candidate} {stride} {i}u ROW_ARGUMENT({i})"))
         .collect();
     let mut text = include_str!("cuda/prelude.cu").to_owned();
+    if options.logic == Logic::Lop3 {
+        text += include_str!("cuda/lop3.cu");
+    }
+    if options.held_constants {
+        text += "\n#define HELD\n";
+    }
     let _ = write!(
         text,
         "\n#define BLOCK {}\n#define INTERLEAVE {n}\n#define INTERLEAVED_CANDIDATES candidates_{n}(base, run, {group}{})\n",

@@ -144,14 +144,23 @@ impl Variant for Md5Variant {
     fn not_applicable(&self, device: DeviceKind) -> Vec<&'static str> {
         match device {
             DeviceKind::Cuda => vec!["cpu.states"],
-            DeviceKind::Emulated => vec!["adds.constant", "adds.function", "adds.word", "cpu.states"],
+            DeviceKind::Emulated => vec![
+                "adds.constant",
+                "adds.function",
+                "adds.word",
+                "cpu.states",
+                "held_constants",
+                "logic",
+            ],
             DeviceKind::Cpu => {
                 let mut keys = vec![
                     "adds.constant",
                     "adds.function",
+                    "held_constants",
                     "interleave",
                     "launch.block",
                     "launch.inner",
+                    "logic",
                     "merged_tests",
                     "slots",
                     "test",

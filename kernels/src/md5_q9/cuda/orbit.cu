@@ -33,12 +33,17 @@ static __device__ __forceinline__ void advance(Place &place)
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK)
-md5_q9(const Base base, const u64 first, const u64 slots, const u32 inner, const u32 target, const u32 one,
+md5_q9(const Base given, const u64 first, const u64 slots, const u32 inner, const u32 target, const u32 one,
        u32 *const hits, const u32 capacity, u32 *const trace)
 {
     // Grids are below 2^31 by 2^16 and blocks below 2^11 by 2^11 by 2^7, so this is 0; it takes so much to compute that
     // the compiler does not do it again, into an ordinary register, wherever it is used.
     const u32 nought = ((gridDim.x >> 31) + (gridDim.y >> 30)) * blockDim.x + ((blockDim.y >> 29) ^ (blockDim.z >> 28));
+#ifdef HELD
+    const Base base = held(given, nought);
+#else
+    const Base &base = given;
+#endif
     const Run run = launched(nought, target, one, hits, capacity);
     const u64 begin = (u64)(blockIdx.x * blockDim.x + threadIdx.x) * inner;
     if (begin >= slots) return;

@@ -6,7 +6,7 @@ use super::lanes::Lanes;
 use super::plain::Plain;
 use crate::md5_q9::describe::{self, Group, Words};
 use crate::md5_q9::machine::{Input, Machine, Role};
-use crate::md5_q9::options::{Adds, Constants, FirstTest, Options, Placement, Slots, Walk, WordAdds};
+use crate::md5_q9::options::{Adds, Constants, FirstTest, Logic, Options, Placement, Slots, Walk, WordAdds};
 use crate::native::Isa;
 
 /// Numbers of interleaved states for which there is a bare chain.
@@ -16,6 +16,8 @@ const OPTIONS: Options = Options {
     walk: Walk::Orbit,
     constants: Constants::Preadded,
     zero_constants: false,
+    held_constants: false,
+    logic: Logic::Plain,
     interleave: 1,
     merged_tests: None,
     test: FirstTest::Equal,

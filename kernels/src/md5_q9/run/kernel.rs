@@ -8,7 +8,7 @@ use super::walk::{Piece, Yield, walk};
 use crate::md5_q9::machine::Input;
 use crate::md5_q9::mutate::{Mutant, Mutation};
 use crate::md5_q9::options::{
-    Adds, CPU_STATES, Constants, FirstTest, Options, Placement, Slots, Walk, WordAdds,
+    Adds, CPU_STATES, Constants, FirstTest, Logic, Options, Placement, Slots, Walk, WordAdds,
 };
 use crate::md5_q9::order::ORBIT_STEP;
 use crate::md5_q9::workload::{HIT_HEAD, HIT_WORDS, LaunchArguments, ROW, Test};
@@ -62,6 +62,8 @@ const fn native(walk: Walk, constants: Constants) -> Options {
         constants,
         // The words are zero then, and adding them costs little here.
         zero_constants: false,
+        held_constants: false,
+        logic: Logic::Plain,
         interleave: 1,
         merged_tests: None,
         test: FirstTest::Equal,
