@@ -263,8 +263,8 @@ pub trait Family: Sync {
     }
     /// Its layers in the order in which data flows.
     fn layers(&self) -> Vec<String>;
-    /// Name of the variant that a search takes when none is named, and of the baseline of a trial.
-    fn default_variant(&self) -> &'static str;
+    /// Name of the variant that a search on `device` takes when none is named: the fastest that a record shows right there.
+    fn default_variant(&self, device: DeviceKind) -> &'static str;
     /// The variant that ratios are taken to.
     fn baseline(&self) -> &'static str;
     /// Whether it has native host kernels.

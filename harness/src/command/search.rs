@@ -32,7 +32,8 @@ pub struct SearchArgs {
     /// Stop after so long, such as 30s, 10m or 2h
     #[arg(long = "for", value_name = "TIME", value_parser = duration)]
     pub time: Option<Duration>,
-    /// The variant to search with [default: the family's fastest proven one, md5-q9/v5]
+    /// The variant to search with [default: the fastest proven one on the
+    /// device: md5-q9/v6 on a card, else md5-q9/v5]
     #[arg(long, value_name = "VARIANT")]
     pub variant: Option<String>,
     /// Where to run
@@ -69,12 +70,13 @@ struct Document<'d> {
 /// # Errors
 /// When the request, the device or the record cannot be used, or the host does not confirm a hit.
 pub fn run(args: &SearchArgs, shelf: &Shelf, out: &mut dyn Write) -> anyhow::Result<Outcome> {
+    let device = args.device.open()?;
     let named = match &args.variant {
         Some(variant) => variant.clone(),
         None => families()
             .iter()
             .find(|family| family.search().is_some())
-            .map(|family| format!("{}/{}", family.name(), family.default_variant()))
+            .map(|family| format!("{}/{}", family.name(), family.default_variant(device.info().kind)))
             .ok_or_else(|| Usage("no family can search".to_owned()))?,
     };
     let selected = shelf.select(std::slice::from_ref(&named))?;
@@ -100,7 +102,6 @@ pub fn run(args: &SearchArgs, shelf: &Shelf, out: &mut dyn Write) -> anyhow::Res
     };
     // A prefix that does not fit leaves no record behind.
     read_prefix(capability, &request)?;
-    let device = args.device.open()?;
     let mut book = Book::open(args.out.clone(), "search", args.seed)?;
     let record = book.dir();
     let (tally, outcome) = match search(selected, device.as_ref(), &request, &mut book, &Progress::new()) {

@@ -40,7 +40,7 @@ impl Instruments {
         let has_energy = request.time.as_secs_f64() > LEAD_S + EDGES_MIN_S + 1.0;
         if meter.is_some() && !has_energy {
             book.note(format!(
-                "no energy: trials of {:.0} s are too short, {:.0} s and longer ones have one",
+                "no energy: trials of {:.1} s are too short, {:.1} s and longer ones have one",
                 request.time.as_secs_f64(),
                 LEAD_S + EDGES_MIN_S + 1.0
             ));

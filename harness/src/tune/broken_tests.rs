@@ -54,8 +54,8 @@ impl Family for Breaking {
         Breaking::whole().layers()
     }
 
-    fn default_variant(&self) -> &'static str {
-        Breaking::whole().default_variant()
+    fn default_variant(&self, device: DeviceKind) -> &'static str {
+        Breaking::whole().default_variant(device)
     }
 
     fn baseline(&self) -> &'static str {

@@ -7,7 +7,7 @@ use super::int8::Int8Variant;
 use super::options::{Scheme, VariantFile};
 use super::tiling::tiling;
 use super::variant::CrtVariant;
-use crate::family::{Family, Search, Variant, VariantError};
+use crate::family::{DeviceKind, Family, Search, Variant, VariantError};
 
 /// The family `crt-gemm`.
 pub struct CrtGemm;
@@ -33,7 +33,7 @@ impl Family for CrtGemm {
         LAYERS.map(str::to_owned).to_vec()
     }
 
-    fn default_variant(&self) -> &'static str {
+    fn default_variant(&self, _device: DeviceKind) -> &'static str {
         "naive"
     }
 

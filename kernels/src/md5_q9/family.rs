@@ -6,7 +6,7 @@ use super::base::Prefix;
 use super::check::ORDER_LAYER;
 use super::machine::Layer;
 use super::variant::Md5Variant;
-use crate::family::{Family, PrefixError, Search, Variant, VariantError};
+use crate::family::{DeviceKind, Family, PrefixError, Search, Variant, VariantError};
 
 /// The family `md5-q9`.
 pub struct Md5Q9;
@@ -30,8 +30,11 @@ impl Family for Md5Q9 {
             .collect()
     }
 
-    fn default_variant(&self) -> &'static str {
-        "v5"
+    fn default_variant(&self, device: DeviceKind) -> &'static str {
+        match device {
+            DeviceKind::Cuda => "v6",
+            DeviceKind::Cpu | DeviceKind::Emulated => "v5",
+        }
     }
 
     fn baseline(&self) -> &'static str {

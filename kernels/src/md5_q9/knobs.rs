@@ -12,7 +12,7 @@ pub fn knobs(device: DeviceKind) -> Vec<Knob> {
         Knob::of("launch.inner", [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]),
         Knob::of("options.interleave", [1, 2, 3, 4]),
         Knob::of("options.zero_constants", [false, true]).first_is_default(),
-        Knob::of("options.merged_tests", [1, 2, 4, 8]).or_absent(),
+        Knob::of("options.merged_tests", [1, 2, 3, 4, 6, 8]).or_absent(),
         Knob::of("options.slots", [Slots::Divided, Slots::Carried]).first_is_default(),
     ];
     // Under emulation every placement is the same addition, and every form of a function the same function.

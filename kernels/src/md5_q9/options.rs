@@ -388,6 +388,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    const V0: &str = include_str!("../../../variants/md5-q9/v0.toml");
     const V4: &str = include_str!("../../../variants/md5-q9/v4.toml");
 
     fn refusal(change: (&str, &str)) -> String {
@@ -439,6 +440,15 @@ mod tests {
         assert!(
             pair.contains("options.constants") && pair.contains("plain"),
             "{pair}"
+        );
+        let nothing_to_hold = VariantFile::parse(&V0.replace(
+            "constants = \"separate\"",
+            "constants = \"separate\"\nheld_constants = true",
+        ));
+        let held = nothing_to_hold.unwrap_err().to_string();
+        assert!(
+            held.contains("options.held_constants") && held.contains("preadded"),
+            "{held}"
         );
         let kind = refusal(("interleave = 2", "interleave = \"two\""));
         assert!(kind.contains("line 6"), "{kind}");
