@@ -19,7 +19,13 @@ fn they_use_tensor_cores_and_asynchronous_copies_and_what_is_timed_spills_nothin
     };
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../variants/crt-gemm");
     let family = family("crt-gemm").unwrap();
-    for name in ["mma", "s8s8s32-128x128", "s8s8s32-128x256"] {
+    for name in [
+        "mma",
+        "s8s8s32-128x128",
+        "s8s8s32-128x256",
+        "moduli-mma",
+        "moduli-mma-fast",
+    ] {
         let text = std::fs::read_to_string(folder.join(format!("{name}.toml"))).unwrap();
         let variant = family.variant(name, &text).unwrap();
         // The first check is that of a trace build, where there is one.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::moduli::{ACCUMULATOR_DEPTH, Bound, MAX_BITS};
 use crate::family::VariantError;
 
 /// A variant file.
@@ -30,8 +31,12 @@ pub struct Options {
     /// How residues lie.
     #[serde(default)]
     pub layout: Layout,
-    /// Rows and columns of C that a block computes; of `s8s8s32`, which needs it.
+    /// Rows and columns of C that a block computes; of `s8s8s32` and of `mma` with `moduli`, which need it.
     pub tile: Option<TileSize>,
+    /// Bits of a line's largest value that count, in the choice of the moduli; of `moduli`. Default: [`DEFAULT_BITS`].
+    pub bits: Option<u32>,
+    /// What bounds the sums; of `moduli`. Default: [`Bound::Accurate`].
+    pub bound: Option<Bound>,
 }
 
 /// How doubles become integers.
@@ -40,6 +45,8 @@ pub struct Options {
 pub enum Scheme {
     /// Two slices, seven primes.
     Split2,
+    /// Values cut to integers, as many moduli as K and the wanted bits need.
+    Moduli,
     /// None: the INT8 product alone, of bytes with a sign.
     Int8,
 }
@@ -54,6 +61,16 @@ pub enum KernelKind {
     Mma,
     /// Tensor cores, 32-bit sums.
     S8s8s32,
+}
+
+impl KernelKind {
+    /// Whether its blocks multiply by tensor cores, in tiles.
+    pub fn has_tensor_cores(self) -> bool {
+        match self {
+            KernelKind::Naive => false,
+            KernelKind::Mma | KernelKind::S8s8s32 => true,
+        }
+    }
 }
 
 /// Rows and columns of C that a block computes.
@@ -101,6 +118,13 @@ pub struct TrialOptions {
 pub const MAX_EDGE: u32 = super::split2::MAX_DEPTH as u32;
 /// Largest `trial.edge` of the INT8 product alone.
 pub const MAX_INT8_EDGE: u32 = 32_768;
+/// Largest `trial.edge` of the scheme of N moduli: what a trial's host and card have memory for.
+pub const MAX_MODULI_EDGE: u32 = 32_768;
+const _: () = assert!(MAX_MODULI_EDGE as usize <= ACCUMULATOR_DEPTH);
+/// `options.bits` where a file has none: a double's.
+pub const DEFAULT_BITS: u32 = 53;
+/// Least `options.bits`.
+pub const MIN_BITS: u32 = 8;
 /// Largest `launch.stages`.
 pub const MAX_STAGES: u32 = 8;
 
@@ -122,29 +146,47 @@ impl VariantFile {
             kernel,
             layout,
             tile,
+            bits,
+            bound,
         } = self.options;
-        let (schemes, tensor) = match kernel {
-            KernelKind::Naive => (Scheme::Split2, false),
-            KernelKind::Mma => (Scheme::Split2, true),
-            KernelKind::S8s8s32 => (Scheme::Int8, true),
-        };
+        let tensor = kernel.has_tensor_cores();
         let name = word(&kernel);
-        if scheme != schemes {
+        let schemes: &[Scheme] = match kernel {
+            KernelKind::Naive | KernelKind::Mma => &[Scheme::Split2, Scheme::Moduli],
+            KernelKind::S8s8s32 => &[Scheme::Int8],
+        };
+        if !schemes.contains(&scheme) {
+            let words: Vec<String> = schemes
+                .iter()
+                .map(|scheme| format!("`{}`", word(scheme)))
+                .collect();
             return wrong(
                 "options.scheme",
-                format!("{name} computes `{}` only", word(&schemes)),
+                format!("{name} computes {} only", words.join(" or ")),
             );
         }
-        if tensor && layout != Layout::Tiles {
-            return wrong("options.layout", format!("{name} reads `tiles` only"));
+        if (tensor || scheme == Scheme::Moduli) && layout != Layout::Tiles {
+            let reader = if tensor { name } else { word(&scheme) };
+            return wrong("options.layout", format!("{reader} reads `tiles` only"));
         }
-        match (kernel, tile) {
-            (KernelKind::S8s8s32, None) => {
-                return wrong("options.tile", format!("{name} needs it: `128x128` or `128x256`"));
-            }
-            (KernelKind::S8s8s32, Some(_)) | (_, None) => {}
-            (_, Some(_)) => return wrong("options.tile", format!("{name} has none to choose")),
+        let chooses_tile = tensor && scheme != Scheme::Split2;
+        match (chooses_tile, tile) {
+            (true, None) => return wrong("options.tile", format!("{name} needs it: `128x128` or `128x256`")),
+            (false, Some(_)) => return wrong("options.tile", format!("{name} has none to choose")),
+            (true, Some(_)) | (false, None) => {}
         }
+        if scheme != Scheme::Moduli && (bits.is_some() || bound.is_some()) {
+            let key = if bits.is_some() {
+                "options.bits"
+            } else {
+                "options.bound"
+            };
+            return wrong(
+                key,
+                format!("`{}` has none to choose: it is of `moduli`", word(&scheme)),
+            );
+        }
+        VariantError::within("options.bits", self.bits(), MIN_BITS..=MAX_BITS)?;
         match (tensor, self.launch.block, self.launch.stages) {
             (false, None, _) => return wrong("launch.block", format!("{name} needs it: 32 to 1024")),
             (false, Some(block), None) => {
@@ -168,9 +210,20 @@ impl VariantFile {
         }
         let most = match scheme {
             Scheme::Split2 => MAX_EDGE,
+            Scheme::Moduli => MAX_MODULI_EDGE,
             Scheme::Int8 => MAX_INT8_EDGE,
         };
         VariantError::within("trial.edge", self.trial.edge, 16..=most)
+    }
+
+    /// Bits of a line's largest value that count, in the choice of the moduli.
+    pub fn bits(&self) -> u32 {
+        self.options.bits.unwrap_or(DEFAULT_BITS)
+    }
+
+    /// What bounds the sums.
+    pub fn bound(&self) -> Bound {
+        self.options.bound.unwrap_or_default()
     }
 
     /// The options with their values, in the order of the file format.
@@ -182,6 +235,10 @@ impl VariantFile {
         ];
         if let Some(tile) = &self.options.tile {
             all.push(("options.tile", word(tile)));
+        }
+        if self.options.scheme == Scheme::Moduli {
+            all.push(("options.bits", self.bits().to_string()));
+            all.push(("options.bound", word(&self.bound())));
         }
         for (key, value) in [
             ("launch.block", self.launch.block),
@@ -243,6 +300,62 @@ mod tests {
             refusal(edge, "edge = 4916"),
             "key `trial.edge`: 4916 is outside 16 to 4915"
         );
+    }
+
+    #[test]
+    fn options_of_another_scheme_are_refused() {
+        let moduli = include_str!("../../../variants/crt-gemm/moduli-naive.toml");
+        let refusal = |text: &str, from: &str, to: &str| {
+            assert!(text.contains(from), "{from}");
+            VariantFile::parse(&text.replace(from, to))
+                .unwrap_err()
+                .to_string()
+        };
+        for (text, from, to, said) in [
+            (
+                NAIVE,
+                "kernel = \"naive\"",
+                "kernel = \"naive\"\nbits = 53",
+                "key `options.bits`: `split2` has none",
+            ),
+            (
+                NAIVE,
+                "kernel = \"naive\"",
+                "kernel = \"naive\"\nbound = \"fast\"",
+                "key `options.bound`: `split2` has none",
+            ),
+            (
+                NAIVE,
+                "split2",
+                "int8",
+                "naive computes `split2` or `moduli` only",
+            ),
+            (
+                moduli,
+                "bits = 53",
+                "bits = 73",
+                "key `options.bits`: 73 is outside 8 to 72",
+            ),
+            (
+                moduli,
+                "bits = 53",
+                "bits = 7",
+                "key `options.bits`: 7 is outside 8 to 72",
+            ),
+            (moduli, "\"accurate\"", "\"exact\"", "`fast` or `accurate`"),
+            (
+                moduli,
+                "layout = \"tiles\"",
+                "",
+                "key `options.layout`: moduli reads `tiles` only",
+            ),
+        ] {
+            let refused = refusal(text, from, to);
+            assert!(refused.contains(said), "{refused}");
+        }
+        let described = VariantFile::parse(moduli).unwrap().described();
+        assert!(described.contains(&("options.bits", "53".to_owned())));
+        assert!(described.contains(&("options.bound", "accurate".to_owned())));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Tiles of the kernels with tensor cores.
 
-use super::options::{KernelKind, TileSize, VariantFile};
+use super::options::{KernelKind, Scheme, TileSize, VariantFile};
 use super::problem::{Plane, Shape, Side};
 
 /// Rows, columns and K that a block takes at a time.
@@ -51,11 +51,12 @@ pub fn tiling(file: &VariantFile) -> Option<Tiling> {
         cols,
         depth: 64,
     };
-    let (tile, warp) = match (file.options.kernel, file.options.tile) {
-        (KernelKind::Naive, _) => return None,
-        (KernelKind::Mma, _) => (SPLIT2_TILES, (32, 32)),
-        (KernelKind::S8s8s32, Some(TileSize::Wide)) => (int8(256), (64, 64)),
-        (KernelKind::S8s8s32, _) => (int8(128), (64, 32)),
+    let options = file.options;
+    let (tile, warp) = match (options.kernel, options.scheme, options.tile) {
+        (KernelKind::Naive, ..) => return None,
+        (KernelKind::Mma, Scheme::Split2, _) => (SPLIT2_TILES, (32, 32)),
+        (KernelKind::Mma | KernelKind::S8s8s32, _, Some(TileSize::Wide)) => (int8(256), (64, 64)),
+        (KernelKind::Mma | KernelKind::S8s8s32, ..) => (int8(128), (64, 32)),
     };
     Some(Tiling { tile, warp, stages })
 }
