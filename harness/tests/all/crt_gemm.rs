@@ -51,7 +51,13 @@ fn a_whole_family_is_validated_without_what_the_device_cannot_run() {
         "{}",
         said.stdout
     );
-    assert!(said.stdout.contains("crt-gemm/moduli-naive "), "{}", said.stdout);
+    for name in ["moduli-naive", "moduli-cublas", "native-dgemm"] {
+        assert!(
+            said.stdout.contains(&format!("crt-gemm/{name} ")),
+            "{}",
+            said.stdout
+        );
+    }
     for name in [
         "mma",
         "moduli-mma",

@@ -199,6 +199,7 @@ impl Kernel {
         Setup {
             source: self.source(),
             native: None,
+            library: None,
             buffers,
         }
     }

@@ -15,6 +15,7 @@ mod family;
 mod int8;
 mod kernel;
 mod matrix;
+mod native;
 mod options;
 mod problem;
 mod production;

@@ -49,6 +49,8 @@ pub enum Scheme {
     Moduli,
     /// None: the INT8 product alone, of bytes with a sign.
     Int8,
+    /// None: the card's own doubles.
+    Native,
 }
 
 /// Which kernel multiplies.
@@ -61,13 +63,15 @@ pub enum KernelKind {
     Mma,
     /// Tensor cores, 32-bit sums.
     S8s8s32,
+    /// The vendor's library.
+    Cublas,
 }
 
 impl KernelKind {
     /// Whether its blocks multiply by tensor cores, in tiles.
     pub fn has_tensor_cores(self) -> bool {
         match self {
-            KernelKind::Naive => false,
+            KernelKind::Naive | KernelKind::Cublas => false,
             KernelKind::Mma | KernelKind::S8s8s32 => true,
         }
     }
@@ -154,6 +158,7 @@ impl VariantFile {
         let schemes: &[Scheme] = match kernel {
             KernelKind::Naive | KernelKind::Mma => &[Scheme::Split2, Scheme::Moduli],
             KernelKind::S8s8s32 => &[Scheme::Int8],
+            KernelKind::Cublas => &[Scheme::Moduli, Scheme::Native],
         };
         if !schemes.contains(&scheme) {
             let words: Vec<String> = schemes
@@ -168,6 +173,16 @@ impl VariantFile {
         if (tensor || scheme == Scheme::Moduli) && layout != Layout::Tiles {
             let reader = if tensor { name } else { word(&scheme) };
             return wrong("options.layout", format!("{reader} reads `tiles` only"));
+        }
+        if scheme == Scheme::Native && layout != Layout::Plain {
+            return wrong("options.layout", "native reads `plain` only".to_owned());
+        }
+        if kernel == KernelKind::Cublas {
+            let launch = self.launch;
+            let keys = [("launch.block", launch.block), ("launch.stages", launch.stages)];
+            if let Some((key, _)) = keys.into_iter().find(|(_, value)| value.is_some()) {
+                return wrong(key, "cublas has none to choose".to_owned());
+            }
         }
         let chooses_tile = tensor && scheme != Scheme::Split2;
         match (chooses_tile, tile) {
@@ -188,6 +203,7 @@ impl VariantFile {
         }
         VariantError::within("options.bits", self.bits(), MIN_BITS..=MAX_BITS)?;
         match (tensor, self.launch.block, self.launch.stages) {
+            (false, None, None) if kernel == KernelKind::Cublas => {}
             (false, None, _) => return wrong("launch.block", format!("{name} needs it: 32 to 1024")),
             (false, Some(block), None) => {
                 VariantError::within("launch.block", block, 32..=1024)?;
@@ -210,7 +226,7 @@ impl VariantFile {
         }
         let most = match scheme {
             Scheme::Split2 => MAX_EDGE,
-            Scheme::Moduli => MAX_MODULI_EDGE,
+            Scheme::Moduli | Scheme::Native => MAX_MODULI_EDGE,
             Scheme::Int8 => MAX_INT8_EDGE,
         };
         VariantError::within("trial.edge", self.trial.edge, 16..=most)
@@ -356,6 +372,30 @@ mod tests {
         let described = VariantFile::parse(moduli).unwrap().described();
         assert!(described.contains(&("options.bits", "53".to_owned())));
         assert!(described.contains(&("options.bound", "accurate".to_owned())));
+    }
+
+    #[test]
+    fn the_library_has_nothing_to_choose_of_a_launch() {
+        let cublas = include_str!("../../../variants/crt-gemm/moduli-cublas.toml");
+        let native = include_str!("../../../variants/crt-gemm/native-dgemm.toml");
+        assert!(VariantFile::parse(cublas).is_ok() && VariantFile::parse(native).is_ok());
+        let said = |text: &str, from: &str, to: &str| {
+            assert!(text.contains(from), "{from}");
+            VariantFile::parse(&text.replace(from, to))
+                .unwrap_err()
+                .to_string()
+        };
+        assert_eq!(
+            said(cublas, "[trial]", "[launch]\nblock = 256\n[trial]"),
+            "key `launch.block`: cublas has none to choose"
+        );
+        assert!(
+            said(cublas, "\"moduli\"", "\"split2\"").contains("cublas computes `moduli` or `native` only")
+        );
+        assert_eq!(
+            said(native, "kernel =", "layout = \"tiles\"\nkernel ="),
+            "key `options.layout`: native reads `plain` only"
+        );
     }
 
     #[test]

@@ -53,7 +53,7 @@ pub fn tiling(file: &VariantFile) -> Option<Tiling> {
     };
     let options = file.options;
     let (tile, warp) = match (options.kernel, options.scheme, options.tile) {
-        (KernelKind::Naive, ..) => return None,
+        (KernelKind::Naive | KernelKind::Cublas, ..) => return None,
         (KernelKind::Mma, Scheme::Split2, _) => (SPLIT2_TILES, (32, 32)),
         (KernelKind::Mma | KernelKind::S8s8s32, _, Some(TileSize::Wide)) => (int8(256), (64, 64)),
         (KernelKind::Mma | KernelKind::S8s8s32, ..) => (int8(128), (64, 32)),

@@ -8,10 +8,11 @@ use super::numbers::{self, SUM_WORDS};
 use super::scaling::Bound;
 use super::table::ACCUMULATOR_DEPTH;
 use super::text::{CONVERSION_BLOCK, entry, helpers, text};
-use crate::crt_gemm::options::VariantFile;
+use crate::crt_gemm::options::{KernelKind, VariantFile};
 use crate::crt_gemm::problem::{Plane, Problem, Shape, Side, Strides};
 use crate::crt_gemm::tiling::{Tile, tiling};
 use crate::crt_gemm::{Refusal, words};
+use crate::library::{Gemm, GemmKind, Library, Operand, S8_MULTIPLE};
 use crate::workload::{Argument, Buffer, Launch, Setup, Source, Step};
 
 /// Neighbours along K that a thread of the conversions takes.
@@ -36,6 +37,13 @@ pub struct ModuliKernel {
     pub trace: bool,
     name: String,
 }
+
+/// What the library takes.
+const LIBRARY_TILES: Tile = Tile {
+    rows: S8_MULTIPLE,
+    cols: S8_MULTIPLE,
+    depth: S8_MULTIPLE,
+};
 
 /// How many moduli a product takes, by the exact rule.
 ///
@@ -107,9 +115,31 @@ impl ModuliKernel {
 
     /// The bytes of one of the matrices, of one modulus.
     pub fn plane(&self, shape: Shape, side: Side) -> Plane {
-        tiling(&self.file)
-            .map_or(NAIVE_TILES, |tiling| tiling.tile)
-            .plane(shape, side)
+        let tile = match tiling(&self.file) {
+            Some(tiling) => tiling.tile,
+            None if self.by_library() => LIBRARY_TILES,
+            None => NAIVE_TILES,
+        };
+        tile.plane(shape, side)
+    }
+
+    /// Whether the vendor's library multiplies.
+    fn by_library(&self) -> bool {
+        self.file.options.kernel == KernelKind::Cublas
+    }
+
+    /// Whether this build writes a buffer. The library's sums are no trace: they are what it leaves.
+    pub fn writes(&self, place: Place) -> bool {
+        self.trace || !place.is_trace() || (place == Place::Accumulators && self.by_library())
+    }
+
+    /// Sums from one row of accumulators to the next.
+    pub fn accumulator_pitch(&self, shape: Shape) -> usize {
+        if self.by_library() {
+            pitch(shape)
+        } else {
+            shape.cols
+        }
     }
 
     /// Words of a buffer that a product with `count` moduli uses.
@@ -125,9 +155,9 @@ impl ModuliKernel {
             Place::Remainders => words::for_bytes(count * shape.rows * pitch(shape)),
             Place::C => 2 * shape.rows * problem.c_stride(),
             Place::Status => 1,
-            _ if !self.trace => 0,
+            place if !self.writes(place) => 0,
             Place::Cuts(side) => 4 * lines(shape, side) * shape.depth,
-            Place::Accumulators => count * shape.elements(),
+            Place::Accumulators => count * shape.rows * self.accumulator_pitch(shape),
             Place::Sums => SUM_WORDS * shape.elements(),
         }
     }
@@ -152,6 +182,7 @@ impl ModuliKernel {
         Setup {
             source: self.source(),
             native: None,
+            library: self.by_library().then_some(Library::Cublas),
             buffers,
         }
     }
@@ -159,32 +190,69 @@ impl ModuliKernel {
     /// The steps of a product, in data-flow order. Without elements there are no launches for them.
     pub fn steps(&self, shape: Shape, strides: [Strides; 2], c_stride: usize, count: usize) -> Vec<Step> {
         let mut steps = vec![clear(Place::Status, 1)];
-        let mut launches = Vec::new();
         for side in SIDES {
             // Both grow by atomic operations.
             steps.push(clear(Place::Tops(side), lines(shape, side)));
             steps.push(clear(Place::Bounds(side), 2 * lines(shape, side)));
-            launches.push(self.tops(shape, side, strides[side as usize]));
+            steps.push(Step::Launch(self.tops(shape, side, strides[side as usize])));
         }
         for side in SIDES {
-            launches.push(self.rounded_up(shape, side, strides[side as usize]));
+            steps.push(Step::Launch(self.rounded_up(shape, side, strides[side as usize])));
         }
         if self.bound() == Bound::Accurate {
-            launches.push(self.bound_product(shape));
+            steps.extend(self.gemms(shape, 1, Place::Magnitudes));
+            steps.push(Step::Launch(self.bound_product(shape)));
         }
         for side in SIDES {
-            launches.push(self.exponents(shape, side, count));
-            launches.push(self.residues(shape, side, strides[side as usize], count));
+            steps.push(Step::Launch(self.exponents(shape, side, count)));
+            steps.push(Step::Launch(self.residues(
+                shape,
+                side,
+                strides[side as usize],
+                count,
+            )));
         }
-        launches.push(self.product(shape, count));
-        launches.push(self.crt(shape, c_stride, count));
-        steps.extend(
-            launches
-                .into_iter()
-                .filter(|launch| launch.grid > 0)
-                .map(Step::Launch),
-        );
+        steps.extend(self.gemms(shape, count, Place::Residues));
+        steps.push(Step::Launch(self.product(shape, count)));
+        steps.push(Step::Launch(self.crt(shape, c_stride, count)));
+        steps.retain(|step| !matches!(step, Step::Launch(launch) if launch.grid == 0));
         steps
+    }
+
+    /// The library's products of so many planes; none where it does not multiply.
+    fn gemms(&self, shape: Shape, count: usize, bytes: impl Fn(Side) -> Place) -> Vec<Step> {
+        if !self.by_library() || shape.elements() == 0 {
+            return Vec::new();
+        }
+        let [a, b] = SIDES.map(|side| self.plane(shape, side));
+        let sums = shape.rows * pitch(shape);
+        if a.depth == 0 {
+            // The library takes no empty K.
+            return vec![clear(Place::Accumulators, count * sums)];
+        }
+        let operand = |side, plane: Plane, number, transposed| Operand {
+            buffer: bytes(side).id(),
+            offset: number * plane.bytes(),
+            leading: plane.depth,
+            transposed,
+        };
+        // The library counts columns first: it forms the transposed product B^T A^T, whose columns are C's rows. Lines along K
+        // are columns to it, so B is to be transposed and A taken as it is.
+        let gemm = |number| Gemm {
+            kind: GemmKind::S8,
+            m: b.lines,
+            n: shape.rows,
+            k: a.depth,
+            a: operand(Side::B, b, number, true),
+            b: operand(Side::A, a, number, false),
+            c: Operand {
+                buffer: Place::Accumulators.id(),
+                offset: 4 * number * sums,
+                leading: pitch(shape),
+                transposed: false,
+            },
+        };
+        (0..count).map(|number| Step::Gemm(gemm(number))).collect()
     }
 
     fn tops(&self, shape: Shape, side: Side, strides: Strides) -> Launch {
@@ -213,13 +281,16 @@ impl ModuliKernel {
     }
 
     fn bound_product(&self, shape: Shape) -> Launch {
-        let arguments = vec![
-            self.product_words(shape),
-            Argument::Buffer(Place::Magnitudes(Side::A).id()),
-            Argument::Buffer(Place::Magnitudes(Side::B).id()),
-            Argument::Buffer(Place::Bounds(Side::A).id()),
-            Argument::Buffer(Place::Bounds(Side::B).id()),
-        ];
+        let bounds = SIDES.map(|side| Argument::Buffer(Place::Bounds(side).id()));
+        let mut arguments = vec![self.product_words(shape)];
+        if self.by_library() {
+            arguments.push(Argument::Buffer(Place::Accumulators.id()));
+            arguments.extend(bounds);
+            let squares = pitch(shape) / RUN * shape.rows.div_ceil(RUN);
+            return self.conversion(entry::BOUND, squares, arguments);
+        }
+        arguments.extend(SIDES.map(|side| Argument::Buffer(Place::Magnitudes(side).id())));
+        arguments.extend(bounds);
         self.multiplication(entry::BOUND, shape, 1, arguments)
     }
 
@@ -248,14 +319,15 @@ impl ModuliKernel {
     }
 
     fn product(&self, shape: Shape, count: usize) -> Launch {
-        let arguments = vec![
-            self.product_words(shape),
-            Argument::Words(numbers::moduli(count)),
-            Argument::Buffer(Place::Residues(Side::A).id()),
-            Argument::Buffer(Place::Residues(Side::B).id()),
-            Argument::Buffer(Place::Remainders.id()),
-            self.traced(Place::Accumulators),
-        ];
+        let mut arguments = vec![self.product_words(shape), Argument::Words(numbers::moduli(count))];
+        let remainders = Argument::Buffer(Place::Remainders.id());
+        if self.by_library() {
+            arguments.extend([Argument::Buffer(Place::Accumulators.id()), remainders]);
+            let runs = count * shape.rows * pitch(shape) / RUN;
+            return self.conversion(entry::PRODUCT, runs, arguments);
+        }
+        arguments.extend(SIDES.map(|side| Argument::Buffer(Place::Residues(side).id())));
+        arguments.extend([remainders, self.traced(Place::Accumulators)]);
         self.multiplication(entry::PRODUCT, shape, count, arguments)
     }
 
@@ -350,5 +422,71 @@ fn clear(place: Place, words: usize) -> Step {
         buffer: place.id(),
         words,
         value: 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::crt_gemm::Matrix;
+
+    fn cublas() -> ModuliKernel {
+        let text = include_str!("../../../../variants/crt-gemm/moduli-cublas.toml");
+        ModuliKernel::new("x", Arc::new(VariantFile::parse(text).unwrap()), false)
+    }
+
+    #[test]
+    fn every_shape_gives_the_library_calls_that_it_takes_within_their_buffers() {
+        let kernel = cublas();
+        for (rows, depth, cols) in [(1, 1, 1), (15, 17, 33), (16, 16, 16), (3, 100, 1), (1, 31, 70)] {
+            let problem = Problem::new(
+                Matrix::constant(rows, depth, 1.0),
+                Matrix::constant(depth, cols, 1.0),
+            );
+            let count = kernel.count(depth).unwrap();
+            let buffers = kernel.setup(std::iter::once((&problem, count))).buffers;
+            let strides = SIDES.map(|side| problem.strides(side));
+            let steps = kernel.steps(problem.shape(), strides, problem.c_stride(), count);
+            let gemms: Vec<Gemm> = steps
+                .iter()
+                .filter_map(|step| {
+                    if let Step::Gemm(gemm) = step {
+                        Some(*gemm)
+                    } else {
+                        None
+                    }
+                })
+                .collect();
+            // One bounds the sums.
+            assert_eq!(gemms.len(), count + 1);
+            for gemm in &gemms {
+                assert_eq!(
+                    gemm.check(|id| 4 * buffers[id.0].words),
+                    Ok(()),
+                    "{rows} {depth} {cols}"
+                );
+                assert_eq!((gemm.n, gemm.m), (rows, cols.next_multiple_of(16)));
+            }
+            // The last one ends where its buffers do.
+            let last = gemms[count];
+            let short =
+                |id: crate::workload::BufferId| 4 * buffers[id.0].words - usize::from(id == last.c.buffer);
+            assert!(last.check(short).is_err());
+        }
+    }
+
+    #[test]
+    fn an_empty_k_calls_no_library_and_leaves_zeros() {
+        let kernel = cublas();
+        let problem = Problem::new(Matrix::constant(2, 0, 1.0), Matrix::constant(0, 3, 1.0));
+        let strides = SIDES.map(|side| problem.strides(side));
+        let steps = kernel.steps(problem.shape(), strides, 3, 1);
+        assert!(!steps.iter().any(|step| matches!(step, Step::Gemm(_))));
+        let cleared = Step::Clear {
+            buffer: Place::Accumulators.id(),
+            words: 32,
+            value: 0,
+        };
+        assert_eq!(steps.iter().filter(|step| **step == cleared).count(), 2);
     }
 }

@@ -58,6 +58,7 @@ pub fn text(file: &VariantFile) -> String {
             text.push('\n');
             text += include_str!("../cuda/moduli_mma.cu");
         }
+        (KernelKind::Cublas, _) => text += include_str!("../cuda/moduli_library.cu"),
         _ => {
             text += &format!(
                 "#define BLOCK {}\n\n",

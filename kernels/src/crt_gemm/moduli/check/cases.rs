@@ -75,6 +75,18 @@ fn bounds(bits: u32) -> Vec<Case> {
             ] {
                 cases.push(case(format!("K = {depth}, {name}"), constants(2, depth, 3, a, b)));
             }
+            // Large values that meet zeros: the cut values are as long as they can be.
+            let line = |values: [f64; 3]| move |k: usize| values.get(k).copied().unwrap_or(0.0);
+            let (row, column) = (
+                line([1f64.next_down(), 2f64.powi(-30), 0.0]),
+                line([0.0, -2f64.powi(-30), 1f64.next_down()]),
+            );
+            let a = Matrix::from_fn(2, depth, |_, k| row(k));
+            let b = Matrix::from_fn(depth, 2, |k, _| column(k));
+            cases.push(case(
+                format!("K = {depth}, large values by zeros"),
+                Problem::new(a, b),
+            ));
         }
     }
     cases
@@ -119,18 +131,14 @@ fn ranges(seed: u64) -> Vec<Case> {
         format!("lines of different sizes, seed {seed}"),
         Problem::new(a, b),
     ));
-    // Halfway between two doubles, to the even one, and just off it by what lies 60 bits further.
-    for (name, last) in [
-        ("a tie", 0.0),
-        ("above a tie", 2f64.powi(-60)),
-        ("below a tie", -2f64.powi(-60)),
-    ] {
-        for odd in [0.0, 2f64.powi(-52)] {
-            let a = Matrix::from_fn(1, 3, |_, k| [1.0 + odd, 2f64.powi(-53), last][k]);
-            cases.push(case(
-                format!("{name}, last bit {}", odd > 0.0),
-                Problem::new(a, Matrix::constant(3, 1, 1.0)),
-            ));
+    // Halfway between two doubles, to the even one, and just off it by what lies beyond the leading 64 bits.
+    for (name, sign) in [("a tie", 0.0), ("above a tie", 1.0), ("below a tie", -1.0)] {
+        for last_bit in [0.0, 2f64.powi(-52)] {
+            // 1 + 2^-53 + 2^-80, or without the last, or less it.
+            let a = Matrix::from_fn(1, 3, |_, k| [1.0 + last_bit, 2f64.powi(-27), 2f64.powi(-40)][k]);
+            let b = Matrix::from_fn(3, 1, |k, _| [1.0, 2f64.powi(-26), sign * 2f64.powi(-40)][k]);
+            let name = format!("{name}, last bit {}", u8::from(last_bit > 0.0));
+            cases.push(case(name, Problem::new(a, b)));
         }
     }
     cases

@@ -56,7 +56,7 @@ impl ModuliCheck {
         Place::ALL
             .into_iter()
             .filter(|place| !matches!(place, Place::Values(_)))
-            .filter(|place| self.kernel.trace || !place.is_trace())
+            .filter(|place| self.kernel.writes(*place))
     }
 }
 
@@ -251,8 +251,11 @@ impl Comparison<'_> {
 
     fn accumulators(&mut self, words: &[u32]) {
         let expected = (0..self.expected.count).flat_map(|modulus| self.expected.accumulators(modulus));
-        let got = words.iter().map(|&word| word as i32);
         let (case, shape) = (self.case, self.expected.shape);
+        // What lies between the rows belongs to nobody.
+        let pitch = self.kernel.accumulator_pitch(shape);
+        let rows = words.chunks(pitch.max(1)).flat_map(|row| &row[..shape.cols]);
+        let got = rows.map(|&word| word as i32);
         let name = |place: usize| {
             let (number, place) = (place / shape.elements(), place % shape.elements());
             let (r, c) = (place / shape.cols, place % shape.cols);
