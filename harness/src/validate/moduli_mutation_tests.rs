@@ -22,7 +22,7 @@ fn the_unbroken_text_passes_the_same_checks() {
         "production build: a second product",
         "production build: random",
     ] {
-        for name in ["moduli-naive", "moduli-naive-fast"] {
+        for name in ["moduli-naive", "moduli-naive-fast", "moduli-naive-blocks"] {
             let row = outcome(name, kind, None);
             assert!(row.ok && row.checked > 20, "{name}, {kind}: {}", row.message);
             assert!(row.not_formed.is_empty(), "{name}, {kind}: {:?}", row.not_formed);
@@ -69,8 +69,8 @@ fn a_bound_that_is_too_small_is_caught_at_the_bounds() {
     caught(
         "layers: random",
         "bound",
-        "for (u32 k = 0; k < m.padded_depth; ++k)\n        sum +=",
-        "for (u32 k = 0; k + 32 < m.padded_depth; ++k)\n        sum +=",
+        "for (u32 k = 0; k < m.padded_depth; ++k)\n        sum += (i32)",
+        "for (u32 k = 0; k + 32 < m.padded_depth; ++k)\n        sum += (i32)",
     );
     caught_in(
         "moduli-naive-fast",
@@ -183,14 +183,17 @@ fn a_wrong_place_of_a_line_a_plane_or_a_tile_is_caught_where_it_is_read_or_writt
     // The second tile of rows, of columns and of K.
     for (from, to) in [
         (
-            "(u64)i * m.a_lines + row",
-            "(u64)i * m.a_lines + (row >= 32 ? row - 32 : row)",
+            "left[place_of(m.a_lines, m.padded_depth, row, k)]",
+            "left[place_of(m.a_lines, m.padded_depth, row >= 32 ? row - 32 : row, k)]",
         ),
         (
-            "(u64)i * m.b_lines + col",
-            "(u64)i * m.b_lines + (col >= 32 ? col - 32 : col)",
+            "right[place_of(m.b_lines, m.padded_depth, col, k)]",
+            "right[place_of(m.b_lines, m.padded_depth, col >= 32 ? col - 32 : col, k)]",
         ),
-        ("(i32)left[k] *", "(i32)left[k >= 32 ? k - 32 : k] *"),
+        (
+            "left[place_of(m.a_lines, m.padded_depth, row, k)]",
+            "left[place_of(m.a_lines, m.padded_depth, row, k >= 32 ? k - 32 : k)]",
+        ),
     ] {
         caught("layers: random", "accumulator", from, to);
         caught("production build: random", "mod", from, to);
@@ -200,8 +203,8 @@ fn a_wrong_place_of_a_line_a_plane_or_a_tile_is_caught_where_it_is_read_or_writt
 #[test]
 fn a_wrong_tail_of_k_is_caught_at_the_accumulators() {
     let (from, to) = (
-        "for (u32 k = 0; k < m.padded_depth; ++k) sum +=",
-        "for (u32 k = 0; k + 32 < m.padded_depth; ++k) sum +=",
+        "for (u32 k = 0; k < m.padded_depth; ++k)\n        sum += (u32)",
+        "for (u32 k = 0; k + 32 < m.padded_depth; ++k)\n        sum += (u32)",
     );
     caught("layers: random", "accumulator", from, to);
     caught("production build: random", "mod", from, to);
@@ -345,4 +348,24 @@ fn what_is_made_of_the_librarys_sums_is_caught_where_it_is_wrong() {
         "const u32 i = (u32)(index / runs);",
         "const u32 i = (u32)(index % moduli.count);",
     );
+}
+
+#[test]
+fn a_chunk_in_the_wrong_place_of_a_block_is_caught_at_the_bytes() {
+    for (from, to) in [
+        ("((k / 16 ^ line) & 7) * 16", "(k / 16 & 7) * 16"),
+        (
+            "(u64)(k / 128) * padded_lines + line",
+            "(u64)line * (padded_depth / 128) + k / 128",
+        ),
+    ] {
+        caught_in("moduli-naive-blocks", "layers: random", "magnitude", from, to);
+        caught_in(
+            "moduli-naive-blocks",
+            "production build: random",
+            "magnitude",
+            from,
+            to,
+        );
+    }
 }

@@ -26,6 +26,8 @@ mod variant;
 mod words;
 
 #[cfg(test)]
+mod options_tests;
+#[cfg(test)]
 mod vector_tests;
 
 pub use family::CrtGemm;

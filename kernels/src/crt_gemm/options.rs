@@ -63,6 +63,8 @@ pub enum KernelKind {
     Mma,
     /// Tensor cores, 32-bit sums.
     S8s8s32,
+    /// Tensor cores by warpgroups, which read shared memory themselves: sm_90a.
+    Wgmma,
     /// The vendor's library.
     Cublas,
 }
@@ -72,7 +74,7 @@ impl KernelKind {
     pub fn has_tensor_cores(self) -> bool {
         match self {
             KernelKind::Naive | KernelKind::Cublas => false,
-            KernelKind::Mma | KernelKind::S8s8s32 => true,
+            KernelKind::Mma | KernelKind::S8s8s32 | KernelKind::Wgmma => true,
         }
     }
 }
@@ -98,6 +100,9 @@ pub enum Layout {
     /// Along K for both matrices, padded with zeros to tiles of 128 rows of A, 64 columns of B and 32 of K: what the kernels
     /// with tensor cores read.
     Tiles,
+    /// Padded as the kernel by warpgroups reads them: in blocks of 128 of K, a block's lines one after the other, each line's
+    /// chunks of 16 bytes permuted by the line's number modulo 8.
+    Blocks,
 }
 
 /// How a variant is launched.
@@ -108,6 +113,8 @@ pub struct LaunchOptions {
     pub block: Option<u32>,
     /// Tiles in shared memory; of the kernels with tensor cores, which need it.
     pub stages: Option<u32>,
+    /// Blocks in flight, each of which takes tile after tile; of `wgmma`. Default: one a tile.
+    pub in_flight: Option<u32>,
 }
 
 /// What a trial multiplies.
@@ -129,6 +136,10 @@ const _: () = assert!(MAX_MODULI_EDGE as usize <= ACCUMULATOR_DEPTH);
 pub const DEFAULT_BITS: u32 = 53;
 /// Least `options.bits`.
 pub const MIN_BITS: u32 = 8;
+/// Largest `launch.stages` of `wgmma`: what a Hopper block's shared memory holds beside the remainders.
+pub const MAX_WGMMA_STAGES: u32 = 4;
+/// Largest `launch.in_flight`.
+pub const MAX_IN_FLIGHT: u32 = 65_535;
 /// Largest `launch.stages`.
 pub const MAX_STAGES: u32 = 8;
 
@@ -158,6 +169,7 @@ impl VariantFile {
         let schemes: &[Scheme] = match kernel {
             KernelKind::Naive | KernelKind::Mma => &[Scheme::Split2, Scheme::Moduli],
             KernelKind::S8s8s32 => &[Scheme::Int8],
+            KernelKind::Wgmma => &[Scheme::Moduli],
             KernelKind::Cublas => &[Scheme::Moduli, Scheme::Native],
         };
         if !schemes.contains(&scheme) {
@@ -170,21 +182,44 @@ impl VariantFile {
                 format!("{name} computes {} only", words.join(" or ")),
             );
         }
-        if (tensor || scheme == Scheme::Moduli) && layout != Layout::Tiles {
-            let reader = if tensor { name } else { word(&scheme) };
-            return wrong("options.layout", format!("{reader} reads `tiles` only"));
-        }
-        if scheme == Scheme::Native && layout != Layout::Plain {
-            return wrong("options.layout", "native reads `plain` only".to_owned());
+        let layouts: &[Layout] = match (kernel, scheme) {
+            (KernelKind::Wgmma, _) => &[Layout::Blocks],
+            (KernelKind::Naive, Scheme::Moduli) => &[Layout::Tiles, Layout::Blocks],
+            (KernelKind::Naive, _) => &[Layout::Plain, Layout::Tiles],
+            (_, Scheme::Native) => &[Layout::Plain],
+            _ => &[Layout::Tiles],
+        };
+        if !layouts.contains(&layout) {
+            let words: Vec<String> = layouts
+                .iter()
+                .map(|layout| format!("`{}`", word(layout)))
+                .collect();
+            let what = format!(
+                "{name} reads {} only, with `{}`",
+                words.join(" or "),
+                word(&scheme)
+            );
+            return wrong("options.layout", what);
         }
         if kernel == KernelKind::Cublas {
             let launch = self.launch;
-            let keys = [("launch.block", launch.block), ("launch.stages", launch.stages)];
+            let keys = [
+                ("launch.block", launch.block),
+                ("launch.stages", launch.stages),
+                ("launch.in_flight", launch.in_flight),
+            ];
             if let Some((key, _)) = keys.into_iter().find(|(_, value)| value.is_some()) {
                 return wrong(key, "cublas has none to choose".to_owned());
             }
         }
-        let chooses_tile = tensor && scheme != Scheme::Split2;
+        match self.launch.in_flight {
+            Some(_) if kernel != KernelKind::Wgmma => {
+                return wrong("launch.in_flight", format!("{name} has one a tile"));
+            }
+            Some(blocks) => VariantError::within("launch.in_flight", blocks, 1..=MAX_IN_FLIGHT)?,
+            None => {}
+        }
+        let chooses_tile = tensor && scheme != Scheme::Split2 && kernel != KernelKind::Wgmma;
         match (chooses_tile, tile) {
             (true, None) => return wrong("options.tile", format!("{name} needs it: `128x128` or `128x256`")),
             (false, Some(_)) => return wrong("options.tile", format!("{name} has none to choose")),
@@ -222,7 +257,14 @@ impl VariantFile {
             (true, None, None) => {
                 return wrong("launch.stages", format!("{name} needs it: 2 to {MAX_STAGES}"));
             }
-            (true, None, Some(stages)) => VariantError::within("launch.stages", stages, 2..=MAX_STAGES)?,
+            (true, None, Some(stages)) => {
+                let most = if kernel == KernelKind::Wgmma {
+                    MAX_WGMMA_STAGES
+                } else {
+                    MAX_STAGES
+                };
+                VariantError::within("launch.stages", stages, 2..=most)?;
+            }
         }
         let most = match scheme {
             Scheme::Split2 => MAX_EDGE,
@@ -259,6 +301,7 @@ impl VariantFile {
         for (key, value) in [
             ("launch.block", self.launch.block),
             ("launch.stages", self.launch.stages),
+            ("launch.in_flight", self.launch.in_flight),
         ] {
             all.extend(value.map(|value| (key, value.to_string())));
         }
@@ -272,141 +315,5 @@ fn word(value: &impl Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(text)) => text,
         other => unreachable!("every option is a word, this one is {other:?}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const NAIVE: &str = include_str!("../../../variants/crt-gemm/naive.toml");
-
-    fn refusal(from: &str, to: &str) -> String {
-        assert!(NAIVE.contains(from), "{from}");
-        VariantFile::parse(&NAIVE.replace(from, to))
-            .unwrap_err()
-            .to_string()
-    }
-
-    #[test]
-    fn a_file_that_is_none_is_refused_with_its_key_and_what_is_allowed() {
-        assert!(VariantFile::parse(NAIVE).is_ok());
-        let refused = refusal("block = 256", "blocks = 256");
-        assert!(
-            refused.contains("`blocks`") && refused.contains("`block`"),
-            "{refused}"
-        );
-        assert!(
-            refusal("\"naive\"", "\"fast\"").contains("expected"),
-            "{}",
-            refusal("\"naive\"", "\"fast\"")
-        );
-        assert!(refusal("\"split2\"", "\"split3\"").contains("`split2`"));
-        assert_eq!(
-            refusal("block = 256", "block = 48"),
-            "key `launch.block`: 48 is not a multiple of 32, the threads of a warp"
-        );
-        assert_eq!(
-            refusal("block = 256", "block = 2048"),
-            "key `launch.block`: 2048 is outside 32 to 1024"
-        );
-        assert!(refusal("block = 256", "").contains("naive needs it"));
-        let edge = NAIVE.lines().find(|line| line.starts_with("edge")).unwrap();
-        assert_eq!(
-            refusal(edge, "edge = 4916"),
-            "key `trial.edge`: 4916 is outside 16 to 4915"
-        );
-    }
-
-    #[test]
-    fn options_of_another_scheme_are_refused() {
-        let moduli = include_str!("../../../variants/crt-gemm/moduli-naive.toml");
-        let refusal = |text: &str, from: &str, to: &str| {
-            assert!(text.contains(from), "{from}");
-            VariantFile::parse(&text.replace(from, to))
-                .unwrap_err()
-                .to_string()
-        };
-        for (text, from, to, said) in [
-            (
-                NAIVE,
-                "kernel = \"naive\"",
-                "kernel = \"naive\"\nbits = 53",
-                "key `options.bits`: `split2` has none",
-            ),
-            (
-                NAIVE,
-                "kernel = \"naive\"",
-                "kernel = \"naive\"\nbound = \"fast\"",
-                "key `options.bound`: `split2` has none",
-            ),
-            (
-                NAIVE,
-                "split2",
-                "int8",
-                "naive computes `split2` or `moduli` only",
-            ),
-            (
-                moduli,
-                "bits = 53",
-                "bits = 73",
-                "key `options.bits`: 73 is outside 8 to 72",
-            ),
-            (
-                moduli,
-                "bits = 53",
-                "bits = 7",
-                "key `options.bits`: 7 is outside 8 to 72",
-            ),
-            (moduli, "\"accurate\"", "\"exact\"", "`fast` or `accurate`"),
-            (
-                moduli,
-                "layout = \"tiles\"",
-                "",
-                "key `options.layout`: moduli reads `tiles` only",
-            ),
-        ] {
-            let refused = refusal(text, from, to);
-            assert!(refused.contains(said), "{refused}");
-        }
-        let described = VariantFile::parse(moduli).unwrap().described();
-        assert!(described.contains(&("options.bits", "53".to_owned())));
-        assert!(described.contains(&("options.bound", "accurate".to_owned())));
-    }
-
-    #[test]
-    fn the_library_has_nothing_to_choose_of_a_launch() {
-        let cublas = include_str!("../../../variants/crt-gemm/moduli-cublas.toml");
-        let native = include_str!("../../../variants/crt-gemm/native-dgemm.toml");
-        assert!(VariantFile::parse(cublas).is_ok() && VariantFile::parse(native).is_ok());
-        let said = |text: &str, from: &str, to: &str| {
-            assert!(text.contains(from), "{from}");
-            VariantFile::parse(&text.replace(from, to))
-                .unwrap_err()
-                .to_string()
-        };
-        assert_eq!(
-            said(cublas, "[trial]", "[launch]\nblock = 256\n[trial]"),
-            "key `launch.block`: cublas has none to choose"
-        );
-        assert!(
-            said(cublas, "\"moduli\"", "\"split2\"").contains("cublas computes `moduli` or `native` only")
-        );
-        assert_eq!(
-            said(native, "kernel =", "layout = \"tiles\"\nkernel ="),
-            "key `options.layout`: native reads `plain` only"
-        );
-    }
-
-    #[test]
-    fn the_options_are_described_as_the_file_spells_them() {
-        let described = VariantFile::parse(NAIVE).unwrap().described();
-        assert_eq!(
-            described[..2],
-            [
-                ("options.scheme", "split2".to_owned()),
-                ("options.kernel", "naive".to_owned())
-            ]
-        );
     }
 }

@@ -196,11 +196,7 @@ impl Comparison<'_> {
         expected.resize(4 * words.len(), POISON.to_le_bytes()[0]);
         let name = |place: usize| {
             let (number, place) = (place / plane.bytes(), place % plane.bytes());
-            let (line, k) = if plane.step == 1 {
-                (place / plane.line, place % plane.line)
-            } else {
-                (place % plane.step, place / plane.step)
-            };
+            let (line, k) = plane.of(place);
             let slice = if number < PRIMES.len() { "hi" } else { "lo" };
             let prime = PRIMES[number % PRIMES.len()];
             format!(

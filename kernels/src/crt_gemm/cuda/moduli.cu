@@ -1,5 +1,5 @@
 // N moduli: from doubles to balanced residues. What stands above this text is printed: MOST_MODULI, SUM_WORDS,
-// ROUNDED_BITS, BOUND_BY_PRODUCT, CONVERSION_BLOCK.
+// ROUNDED_BITS, BOUND_BY_PRODUCT, CONVERSION_BLOCK, IN_BLOCKS.
 
 typedef unsigned char u8;
 typedef signed char i8;
@@ -20,7 +20,7 @@ typedef unsigned long long u64;
 struct Lines {
     u32 lines, depth;               // As they are.
     u32 line_stride, depth_stride;  // From one double to the next, in doubles.
-    u32 padded_lines, padded_depth; // As bytes have them, line after line; the rest is zero.
+    u32 padded_lines, padded_depth; // As bytes have them; the rest is zero.
 };
 
 // A product of two such.
@@ -44,6 +44,17 @@ struct Half {
     u32 bits;      // Of H.
     u32 low, high; // Its leading 64 bits, the first one at the left end.
 };
+
+// Where the byte at k of a line lies in a plane: line after line; or, IN_BLOCKS, in blocks of 128 of K, a block's lines one
+// after the other, each line's 16-byte chunks permuted by the line's number modulo 8.
+__device__ __forceinline__ u64 place_of(u32 padded_lines, u32 padded_depth, u32 line, u32 k)
+{
+#if IN_BLOCKS
+    return ((u64)(k / 128) * padded_lines + line) * 128 + ((k / 16 ^ line) & 7) * 16 + k % 16;
+#else
+    return (u64)line * padded_depth + k;
+#endif
+}
 
 // A double's magnitude: mantissa * 2^exponent; zero for what is not finite.
 struct Parts {
@@ -139,7 +150,8 @@ moduli_magnitudes(const double *values, const Lines m, const u32 *tops, u8 *magn
 #pragma unroll
     for (u32 i = 0; i < RUN; ++i)
         word[i / 4] |= (u32)rounded_up(value_at(values, m, run, i), top) << i % 4 * 8;
-    *(uint4 *)(magnitudes + (u64)run.line * m.padded_depth + run.k) = make_uint4(word[0], word[1], word[2], word[3]);
+    *(uint4 *)(magnitudes + place_of(m.padded_lines, m.padded_depth, run.line, run.k)) =
+        make_uint4(word[0], word[1], word[2], word[3]);
 }
 #else
 // bound: u(i), the sum of squares of a line's magnitudes.
@@ -257,7 +269,7 @@ moduli_residues(const double *values, const Lines m, const Moduli moduli, const 
 #endif
     }
     const u64 plane = (u64)m.padded_lines * m.padded_depth;
-    i8 *out = residues + (u64)run.line * m.padded_depth + run.k;
+    i8 *out = residues + place_of(m.padded_lines, m.padded_depth, run.line, run.k);
     for (u32 i = 0; i < moduli.count; ++i) {
         u32 word[RUN / 4];
 #pragma unroll

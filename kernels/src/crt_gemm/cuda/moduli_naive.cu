@@ -10,7 +10,7 @@ moduli_bound(const Product m, const i8 *a, const i8 *b, u64 *rows, u64 *cols)
     const u32 row = (u32)(index / m.cols), col = (u32)(index % m.cols);
     i32 sum = 0;
     for (u32 k = 0; k < m.padded_depth; ++k)
-        sum += (i32)a[(u64)row * m.padded_depth + k] * (i32)b[(u64)col * m.padded_depth + k];
+        sum += (i32)a[place_of(m.a_lines, m.padded_depth, row, k)] * (i32)b[place_of(m.b_lines, m.padded_depth, col, k)];
     atomicMax(rows + row, (u64)sum);
     atomicMax(cols + col, (u64)sum);
 }
@@ -25,11 +25,13 @@ moduli_product(const Product m, const Moduli moduli, const i8 *a, const i8 *b, u
     if (index >= elements * moduli.count) return;
     const u32 i = (u32)(index / elements);
     const u32 row = (u32)(index % elements / m.cols), col = (u32)(index % elements % m.cols);
-    const i8 *const left = a + ((u64)i * m.a_lines + row) * m.padded_depth;
-    const i8 *const right = b + ((u64)i * m.b_lines + col) * m.padded_depth;
+    const i8 *const left = a + (u64)i * m.a_lines * m.padded_depth;
+    const i8 *const right = b + (u64)i * m.b_lines * m.padded_depth;
     u32 sum = 0;
     // To the padding's end, which is zero: what is not would show here. Modulo 256 the sum may wrap.
-    for (u32 k = 0; k < m.padded_depth; ++k) sum += (u32)((i32)left[k] * (i32)right[k]);
+    for (u32 k = 0; k < m.padded_depth; ++k)
+        sum += (u32)((i32)left[place_of(m.a_lines, m.padded_depth, row, k)]
+                     * (i32)right[place_of(m.b_lines, m.padded_depth, col, k)]);
 #ifdef ASSAY_TRACE
     accumulators[index] = (i32)sum;
 #endif

@@ -8,6 +8,7 @@ mod buffers;
 mod check;
 mod choose;
 mod kernel;
+mod launches;
 mod numbers;
 mod oracle;
 mod production;

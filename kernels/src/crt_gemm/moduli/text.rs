@@ -2,7 +2,7 @@
 
 use super::numbers::{MOST_MODULI, SUM_WORDS};
 use super::scaling::Bound;
-use crate::crt_gemm::options::{KernelKind, VariantFile};
+use crate::crt_gemm::options::{KernelKind, Layout, VariantFile};
 use crate::crt_gemm::tiling::tiling;
 
 /// Threads a block of the kernels that convert.
@@ -43,9 +43,10 @@ pub fn text(file: &VariantFile) -> String {
     let bound = file.bound();
     let mut text = format!(
         "#define MOST_MODULI {MOST_MODULI}\n#define SUM_WORDS {SUM_WORDS}\n#define ROUNDED_BITS {}\n\
-         #define BOUND_BY_PRODUCT {}\n#define CONVERSION_BLOCK {CONVERSION_BLOCK}\n\n",
+         #define BOUND_BY_PRODUCT {}\n#define IN_BLOCKS {}\n#define CONVERSION_BLOCK {CONVERSION_BLOCK}\n\n",
         bound.bits(),
         u8::from(bound == Bound::Accurate),
+        u8::from(file.options.layout == Layout::Blocks),
     );
     text += include_str!("../cuda/moduli.cu");
     text.push('\n');
@@ -57,6 +58,10 @@ pub fn text(file: &VariantFile) -> String {
             text += include_str!("../cuda/tiles.cu");
             text.push('\n');
             text += include_str!("../cuda/moduli_mma.cu");
+        }
+        (KernelKind::Wgmma, Some(tiling)) => {
+            text += &tiling.defines();
+            text += include_str!("../cuda/moduli_wgmma.cu");
         }
         (KernelKind::Cublas, _) => text += include_str!("../cuda/moduli_library.cu"),
         _ => {

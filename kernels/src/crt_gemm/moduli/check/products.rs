@@ -211,7 +211,8 @@ impl Comparison<'_> {
         }
         let name = |place: usize| {
             let (number, place) = (place / plane.bytes(), place % plane.bytes());
-            let of = element(side, place / plane.line, place % plane.line);
+            let (line, k) = plane.of(place);
+            let of = element(side, line, k);
             format!("{}, {of}{}", self.case.name, modulus(number))
         };
         let show = |byte: &u8| (*byte as i8).to_string();
