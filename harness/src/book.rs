@@ -200,6 +200,9 @@ impl Book {
         if manifest.variants.iter().all(|known| known.label != label) {
             manifest.variants.push(entry(selected, build, info));
         }
+        if let Some(library) = &build.library {
+            self.note(format!("{label}: {library}"));
+        }
     }
 
     /// Note the build of a variant that is timed, in place of one that was only checked.

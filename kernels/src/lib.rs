@@ -4,6 +4,7 @@
 pub mod crt_gemm;
 pub mod family;
 pub mod knob;
+pub mod library;
 pub mod loops;
 pub mod md5_q9;
 pub mod native;

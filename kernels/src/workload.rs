@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use crate::family::BaseWords;
+use crate::library::{Gemm, Library};
 use crate::native::NativeKernel;
 
 /// Index of a buffer in [`Setup::buffers`].
@@ -48,6 +49,8 @@ pub struct Setup {
     pub source: Source,
     /// The same computation as a native host kernel, where the family has one.
     pub native: Option<Arc<dyn NativeKernel>>,
+    /// The vendor's library that a [`Step::Gemm`] calls, where a batch has any.
+    pub library: Option<Library>,
     /// The buffers, addressed by [`BufferId`].
     pub buffers: Vec<Buffer>,
 }
@@ -101,6 +104,8 @@ pub enum Step {
     },
     /// Launch a kernel.
     Launch(Launch),
+    /// Multiply by [`Setup::library`]; a device on the host plays it by plain loops.
+    Gemm(Gemm),
     /// Copy the first `words` words of a buffer to the host: one entry of [`Outputs`].
     Download {
         /// Which buffer.

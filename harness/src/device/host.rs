@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use assay_kernels::workload::{Batch, Buffer, Launch, Outputs, Step};
 
+use super::host_gemm::multiply;
 use super::{BuildInfo, DeviceError, Finished, Session};
 
 /// Carries out one launch on host buffers.
@@ -63,6 +64,11 @@ impl<L: HostLaunch> Session for HostSession<L> {
                 Step::Upload { buffer, words } => self.part(buffer.0, words.len())?.copy_from_slice(words),
                 Step::Clear { buffer, words, value } => self.part(buffer.0, *words)?.fill(*value),
                 Step::Download { buffer, words } => outputs.push(self.part(buffer.0, *words)?.to_vec()),
+                Step::Gemm(gemm) => {
+                    let start = Instant::now();
+                    multiply(gemm, &mut self.buffers)?;
+                    busy_s += start.elapsed().as_secs_f64();
+                }
                 Step::Launch(launch) => {
                     let start = Instant::now();
                     self.launcher.launch(launch, &mut self.buffers)?;

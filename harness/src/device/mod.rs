@@ -7,6 +7,7 @@ mod emulated;
 mod error;
 
 mod host;
+mod host_gemm;
 mod session;
 
 pub(crate) use crate::toolchain::source_sha256;

@@ -46,6 +46,8 @@ pub struct BuildInfo {
     pub spills: Option<u32>,
     /// The compiler with its version.
     pub compiler: Option<String>,
+    /// The vendor's library with its version, where the workload calls it.
+    pub library: Option<String>,
 }
 
 /// One finished batch.

@@ -76,6 +76,7 @@ pub fn measure(device: &CudaDevice, pattern: &'static Pattern) -> Result<Row, De
     let mut session = device.open(&Setup {
         source,
         native: None,
+        library: None,
         buffers,
     })?;
     let mut clocks = Vec::new();

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use assay_kernels::family::{DeviceKind, ValidationPlan, family};
 
-use super::{Arch, CubinCache, real};
+use super::{Arch, CubinCache, ToolError, real};
 
 const PLAN: ValidationPlan = ValidationPlan {
     seed: 1,
@@ -19,7 +19,13 @@ fn they_use_tensor_cores_and_asynchronous_copies_and_what_is_timed_spills_nothin
     };
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../variants/crt-gemm");
     let family = family("crt-gemm").unwrap();
-    for name in ["mma", "s8s8s32-128x128", "s8s8s32-128x256"] {
+    for name in [
+        "mma",
+        "s8s8s32-128x128",
+        "s8s8s32-128x256",
+        "moduli-mma",
+        "moduli-mma-fast",
+    ] {
         let text = std::fs::read_to_string(folder.join(format!("{name}.toml"))).unwrap();
         let variant = family.variant(name, &text).unwrap();
         // The first check is that of a trace build, where there is one.
@@ -38,5 +44,30 @@ fn they_use_tensor_cores_and_asynchronous_copies_and_what_is_timed_spills_nothin
                 }
             }
         }
+    }
+}
+
+#[test]
+fn the_kernel_by_warpgroups_is_built_for_hopper_and_refused_elsewhere() {
+    let Some(tools) = real::tools(CubinCache::none()) else {
+        return;
+    };
+    let text = include_str!("../../../variants/crt-gemm/moduli-wgmma.toml");
+    let variant = family("crt-gemm").unwrap().variant("moduli-wgmma", text).unwrap();
+    let timed = variant.source();
+    let traced = variant.checks(&PLAN)[0].setup().source;
+    for source in [&timed, &traced] {
+        let cubin = tools.build(source, Arch::number(90)).unwrap();
+        assert_eq!(cubin.build.spills, Some(0));
+        let listing = tools.nvdisasm().unwrap();
+        let listing = listing.listing(&cubin.bytes, Arch::number(90)).unwrap();
+        for opcode in ["IGMMA.64x256x32.S8.S8", "UBLKCP", "SYNCS"] {
+            assert!(listing.contains(opcode), "there is no {opcode}");
+        }
+    }
+    for arch in [80, 100].map(Arch::number) {
+        let refused = tools.build(&timed, arch).unwrap_err();
+        assert!(matches!(refused, ToolError::OtherArch { .. }), "{refused}");
+        assert!(refused.to_string().contains("sm_90a"), "{refused}");
     }
 }

@@ -53,6 +53,16 @@ pub enum ToolError {
         /// Those it knows.
         supported: String,
     },
+    /// A text that is written for another architecture.
+    #[error("{file} is written for {own} and cannot be built for {arch}")]
+    OtherArch {
+        /// The source's name.
+        file: String,
+        /// What was asked for.
+        arch: Arch,
+        /// What it is written for.
+        own: String,
+    },
     /// The text does not compile.
     #[error("{file} does not compile for {arch}: {log}")]
     Compile {
@@ -88,7 +98,7 @@ impl ToolError {
     /// does not compile.
     pub fn exit_code(&self) -> u8 {
         match self {
-            ToolError::UnsupportedArch { .. } | ToolError::Named { .. } => 2,
+            ToolError::UnsupportedArch { .. } | ToolError::OtherArch { .. } | ToolError::Named { .. } => 2,
             ToolError::Missing { .. } | ToolError::Unusable { .. } | ToolError::Temporary { .. } => 3,
             ToolError::Compile { .. } | ToolError::Disassemble { .. } => 1,
         }
@@ -106,6 +116,11 @@ impl From<ToolError> for DeviceError {
                 file,
                 target: arch.to_string(),
                 log,
+            },
+            ToolError::OtherArch { file, arch, own } => DeviceError::NoCode {
+                file,
+                target: arch.to_string(),
+                what: format!("it is written for {own}"),
             },
             ToolError::Named { tool, .. } | ToolError::Unusable { tool, .. } => DeviceError::MissingTool {
                 tool: tool.to_string(),

@@ -127,6 +127,12 @@ impl fmt::Debug for Nvrtc {
     }
 }
 
+/// The architecture that a source is written for and no other: `sm_90a` has instructions that later ones have not.
+fn own_architecture(source: &Source) -> Option<&str> {
+    let mut options = source.options.iter();
+    options.find_map(|option| option.strip_prefix("--gpu-architecture="))
+}
+
 impl Nvrtc {
     /// Load the library at `found`, with its builtins.
     ///
@@ -223,7 +229,18 @@ impl Nvrtc {
             arch,
             log,
         };
-        let mut options = vec![format!("--gpu-architecture={arch}")];
+        let mut options = match own_architecture(source) {
+            None => vec![format!("--gpu-architecture={arch}")],
+            // The source's options name it.
+            Some(own) if own == format!("{arch}a") => vec![],
+            Some(own) => {
+                return Err(ToolError::OtherArch {
+                    file: source.file.clone(),
+                    arch,
+                    own: own.to_string(),
+                });
+            }
+        };
         options.extend(FIXED_OPTIONS.map(str::to_string));
         options.extend(
             source

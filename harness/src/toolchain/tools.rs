@@ -168,6 +168,7 @@ impl Toolchain {
             registers: resources.map(|resources| resources.registers),
             spills: resources.map(|resources| resources.spills),
             compiler: Some(format!("NVRTC {}", nvrtc.version())),
+            library: None,
         };
         Ok(Cubin { bytes, build })
     }

@@ -68,6 +68,7 @@ impl ClockReader {
         let session = device.open(&Setup {
             source: source(),
             native: None,
+            library: None,
             buffers: vec![Buffer {
                 name: "clocks",
                 words: blocks as usize * WORDS,

@@ -8,7 +8,7 @@ use super::doctored::{selected, validated};
 use super::report::ResultRow;
 
 /// What `validate` says of a variant by the first check whose name contains `kind`, with `change` in its text.
-fn outcome(name: &str, kind: &'static str, change: Option<(&'static str, &'static str)>) -> ResultRow {
+pub fn outcome(name: &str, kind: &'static str, change: Option<(&'static str, &'static str)>) -> ResultRow {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../variants/crt-gemm/{name}.toml"));
     let family = family("crt-gemm").unwrap();
     let variant = family
@@ -18,7 +18,7 @@ fn outcome(name: &str, kind: &'static str, change: Option<(&'static str, &'stati
 }
 
 /// A changed text is wrong at `layer` by the check `kind`.
-fn caught_in(name: &str, kind: &'static str, layer: &str, from: &'static str, to: &'static str) {
+pub fn caught_in(name: &str, kind: &'static str, layer: &str, from: &'static str, to: &'static str) {
     let row = outcome(name, kind, Some((from, to)));
     assert!(!row.ok, "{name}: `{to}` for `{from}` is not caught by {kind}");
     assert_eq!(

@@ -9,6 +9,8 @@ mod crt_gemm_mutation_tests;
 #[cfg(test)]
 mod doctored;
 #[cfg(test)]
+mod moduli_mutation_tests;
+#[cfg(test)]
 mod mutation_tests;
 
 #[cfg(test)]

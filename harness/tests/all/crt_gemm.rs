@@ -18,7 +18,11 @@ fn the_reference_variant_validates_layer_by_layer() {
     );
     let row = &json["results"][0];
     assert_eq!(row["variant"], "crt-gemm/naive");
-    assert_eq!(row["not_formed"], serde_json::json!([]));
+    // The layers of the other scheme.
+    assert_eq!(
+        row["not_formed"],
+        serde_json::json!(["magnitude", "bound", "exponent"])
+    );
     assert!(row["checked"].as_u64().unwrap() > 1_000_000, "{row}");
     let names: Vec<&str> = row["checks"]
         .as_array()
@@ -47,7 +51,21 @@ fn a_whole_family_is_validated_without_what_the_device_cannot_run() {
         "{}",
         said.stdout
     );
-    for name in ["mma", "s8s8s32-128x128", "s8s8s32-128x256"] {
+    for name in ["moduli-naive", "moduli-cublas", "native-dgemm"] {
+        assert!(
+            said.stdout.contains(&format!("crt-gemm/{name} ")),
+            "{}",
+            said.stdout
+        );
+    }
+    for name in [
+        "mma",
+        "moduli-mma",
+        "moduli-mma-fast",
+        "moduli-wgmma",
+        "s8s8s32-128x128",
+        "s8s8s32-128x256",
+    ] {
         assert!(
             said.stderr
                 .contains(&format!("left out: crt-gemm/{name} cannot run")),
@@ -115,6 +133,11 @@ fn what_does_not_apply_is_refused_in_a_sentence() {
         ),
         (
             3,
+            &["validate", "crt-gemm/moduli-mma", "--device", "emulated"],
+            "crt-gemm/moduli-mma cannot run on emulated",
+        ),
+        (
+            3,
             &["trial", "s8s8s32-128x256", "--device", "emulated"],
             "crt-gemm/s8s8s32-128x256 cannot run on emulated",
         ),
@@ -153,6 +176,36 @@ fn what_does_not_apply_is_refused_in_a_sentence() {
         "{}",
         said.stderr
     );
+}
+
+#[test]
+fn the_scheme_of_n_moduli_forms_every_layer_and_is_timed_once_it_is_right() {
+    let place = Place::new();
+    let text =
+        include_str!("../../../variants/crt-gemm/moduli-naive.toml").replace("edge = 1024", "edge = 40");
+    place.file("mine/crt-gemm/small.toml", text);
+    let base = [
+        "--variants",
+        "mine",
+        "run",
+        "crt-gemm/small",
+        "--device",
+        "emulated",
+        "--json",
+    ];
+    let times = [
+        "--seconds",
+        "200ms",
+        "--rounds",
+        "2",
+        "--no-power",
+        "--out",
+        "record",
+    ];
+    let json = place.json(0, &[&base[..], &times].concat());
+    assert_eq!(json["ok"], true, "{json}");
+    let said = place.assay(&["check", "record"]);
+    assert_eq!(said.code, 0, "{}", said.stderr);
 }
 
 #[test]

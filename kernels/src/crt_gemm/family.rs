@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use super::check::LAYERS;
 use super::int8::Int8Variant;
+use super::moduli::ModuliVariant;
+use super::native::NativeVariant;
 use super::options::{Scheme, VariantFile};
 use super::tiling::tiling;
 use super::variant::CrtVariant;
@@ -49,6 +51,8 @@ impl Family for CrtGemm {
         let file = VariantFile::parse(text)?;
         Ok(match (file.options.scheme, tiling(&file)) {
             (Scheme::Int8, Some(tiling)) => Arc::new(Int8Variant::new(name, file, tiling)),
+            (Scheme::Native, _) => Arc::new(NativeVariant::new(name, file)),
+            (Scheme::Moduli, _) => Arc::new(ModuliVariant::new(name, file)),
             _ => Arc::new(CrtVariant::new(name, file)),
         })
     }

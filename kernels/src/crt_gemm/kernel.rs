@@ -145,7 +145,7 @@ impl Kernel {
         match (self.file.options.layout, side) {
             (Layout::Plain, Side::A) => Plane::by_lines(shape.rows, shape.depth),
             (Layout::Plain, Side::B) => Plane::by_depth(shape.cols, shape.depth),
-            (Layout::Tiles, side) => SPLIT2_TILES.plane(shape, side),
+            (Layout::Tiles | Layout::Blocks, side) => SPLIT2_TILES.plane(shape, side),
         }
     }
 
@@ -199,6 +199,7 @@ impl Kernel {
         Setup {
             source: self.source(),
             native: None,
+            library: None,
             buffers,
         }
     }

@@ -15,6 +15,7 @@ mod family;
 mod int8;
 mod kernel;
 mod matrix;
+mod native;
 mod options;
 mod problem;
 mod production;
@@ -24,6 +25,8 @@ mod tiling;
 mod variant;
 mod words;
 
+#[cfg(test)]
+mod options_tests;
 #[cfg(test)]
 mod vector_tests;
 

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::moduli::{ACCUMULATOR_DEPTH, Bound, MAX_BITS};
 use crate::family::VariantError;
 
 /// A variant file.
@@ -30,8 +31,12 @@ pub struct Options {
     /// How residues lie.
     #[serde(default)]
     pub layout: Layout,
-    /// Rows and columns of C that a block computes; of `s8s8s32`, which needs it.
+    /// Rows and columns of C that a block computes; of `s8s8s32` and of `mma` with `moduli`, which need it.
     pub tile: Option<TileSize>,
+    /// Bits of a line's largest value that count, in the choice of the moduli; of `moduli`. Default: [`DEFAULT_BITS`].
+    pub bits: Option<u32>,
+    /// What bounds the sums; of `moduli`. Default: [`Bound::Accurate`].
+    pub bound: Option<Bound>,
 }
 
 /// How doubles become integers.
@@ -40,8 +45,12 @@ pub struct Options {
 pub enum Scheme {
     /// Two slices, seven primes.
     Split2,
+    /// Values cut to integers, as many moduli as K and the wanted bits need.
+    Moduli,
     /// None: the INT8 product alone, of bytes with a sign.
     Int8,
+    /// None: the card's own doubles.
+    Native,
 }
 
 /// Which kernel multiplies.
@@ -54,6 +63,20 @@ pub enum KernelKind {
     Mma,
     /// Tensor cores, 32-bit sums.
     S8s8s32,
+    /// Tensor cores by warpgroups, which read shared memory themselves: sm_90a.
+    Wgmma,
+    /// The vendor's library.
+    Cublas,
+}
+
+impl KernelKind {
+    /// Whether its blocks multiply by tensor cores, in tiles.
+    pub fn has_tensor_cores(self) -> bool {
+        match self {
+            KernelKind::Naive | KernelKind::Cublas => false,
+            KernelKind::Mma | KernelKind::S8s8s32 | KernelKind::Wgmma => true,
+        }
+    }
 }
 
 /// Rows and columns of C that a block computes.
@@ -77,6 +100,9 @@ pub enum Layout {
     /// Along K for both matrices, padded with zeros to tiles of 128 rows of A, 64 columns of B and 32 of K: what the kernels
     /// with tensor cores read.
     Tiles,
+    /// Padded as the kernel by warpgroups reads them: in blocks of 128 of K, a block's lines one after the other, each line's
+    /// chunks of 16 bytes permuted by the line's number modulo 8.
+    Blocks,
 }
 
 /// How a variant is launched.
@@ -87,6 +113,8 @@ pub struct LaunchOptions {
     pub block: Option<u32>,
     /// Tiles in shared memory; of the kernels with tensor cores, which need it.
     pub stages: Option<u32>,
+    /// Blocks in flight, each of which takes tile after tile; of `wgmma`. Default: one a tile.
+    pub in_flight: Option<u32>,
 }
 
 /// What a trial multiplies.
@@ -101,6 +129,17 @@ pub struct TrialOptions {
 pub const MAX_EDGE: u32 = super::split2::MAX_DEPTH as u32;
 /// Largest `trial.edge` of the INT8 product alone.
 pub const MAX_INT8_EDGE: u32 = 32_768;
+/// Largest `trial.edge` of the scheme of N moduli: what a trial's host and card have memory for.
+pub const MAX_MODULI_EDGE: u32 = 32_768;
+const _: () = assert!(MAX_MODULI_EDGE as usize <= ACCUMULATOR_DEPTH);
+/// `options.bits` where a file has none: a double's.
+pub const DEFAULT_BITS: u32 = 53;
+/// Least `options.bits`.
+pub const MIN_BITS: u32 = 8;
+/// Largest `launch.stages` of `wgmma`: what a Hopper block's shared memory holds beside the remainders.
+pub const MAX_WGMMA_STAGES: u32 = 4;
+/// Largest `launch.in_flight`.
+pub const MAX_IN_FLIGHT: u32 = 65_535;
 /// Largest `launch.stages`.
 pub const MAX_STAGES: u32 = 8;
 
@@ -122,30 +161,84 @@ impl VariantFile {
             kernel,
             layout,
             tile,
+            bits,
+            bound,
         } = self.options;
-        let (schemes, tensor) = match kernel {
-            KernelKind::Naive => (Scheme::Split2, false),
-            KernelKind::Mma => (Scheme::Split2, true),
-            KernelKind::S8s8s32 => (Scheme::Int8, true),
-        };
+        let tensor = kernel.has_tensor_cores();
         let name = word(&kernel);
-        if scheme != schemes {
+        let schemes: &[Scheme] = match kernel {
+            KernelKind::Naive | KernelKind::Mma => &[Scheme::Split2, Scheme::Moduli],
+            KernelKind::S8s8s32 => &[Scheme::Int8],
+            KernelKind::Wgmma => &[Scheme::Moduli],
+            KernelKind::Cublas => &[Scheme::Moduli, Scheme::Native],
+        };
+        if !schemes.contains(&scheme) {
+            let words: Vec<String> = schemes
+                .iter()
+                .map(|scheme| format!("`{}`", word(scheme)))
+                .collect();
             return wrong(
                 "options.scheme",
-                format!("{name} computes `{}` only", word(&schemes)),
+                format!("{name} computes {} only", words.join(" or ")),
             );
         }
-        if tensor && layout != Layout::Tiles {
-            return wrong("options.layout", format!("{name} reads `tiles` only"));
+        let layouts: &[Layout] = match (kernel, scheme) {
+            (KernelKind::Wgmma, _) => &[Layout::Blocks],
+            (KernelKind::Naive, Scheme::Moduli) => &[Layout::Tiles, Layout::Blocks],
+            (KernelKind::Naive, _) => &[Layout::Plain, Layout::Tiles],
+            (_, Scheme::Native) => &[Layout::Plain],
+            _ => &[Layout::Tiles],
+        };
+        if !layouts.contains(&layout) {
+            let words: Vec<String> = layouts
+                .iter()
+                .map(|layout| format!("`{}`", word(layout)))
+                .collect();
+            let what = format!(
+                "{name} reads {} only, with `{}`",
+                words.join(" or "),
+                word(&scheme)
+            );
+            return wrong("options.layout", what);
         }
-        match (kernel, tile) {
-            (KernelKind::S8s8s32, None) => {
-                return wrong("options.tile", format!("{name} needs it: `128x128` or `128x256`"));
+        if kernel == KernelKind::Cublas {
+            let launch = self.launch;
+            let keys = [
+                ("launch.block", launch.block),
+                ("launch.stages", launch.stages),
+                ("launch.in_flight", launch.in_flight),
+            ];
+            if let Some((key, _)) = keys.into_iter().find(|(_, value)| value.is_some()) {
+                return wrong(key, "cublas has none to choose".to_owned());
             }
-            (KernelKind::S8s8s32, Some(_)) | (_, None) => {}
-            (_, Some(_)) => return wrong("options.tile", format!("{name} has none to choose")),
         }
+        match self.launch.in_flight {
+            Some(_) if kernel != KernelKind::Wgmma => {
+                return wrong("launch.in_flight", format!("{name} has one a tile"));
+            }
+            Some(blocks) => VariantError::within("launch.in_flight", blocks, 1..=MAX_IN_FLIGHT)?,
+            None => {}
+        }
+        let chooses_tile = tensor && scheme != Scheme::Split2 && kernel != KernelKind::Wgmma;
+        match (chooses_tile, tile) {
+            (true, None) => return wrong("options.tile", format!("{name} needs it: `128x128` or `128x256`")),
+            (false, Some(_)) => return wrong("options.tile", format!("{name} has none to choose")),
+            (true, Some(_)) | (false, None) => {}
+        }
+        if scheme != Scheme::Moduli && (bits.is_some() || bound.is_some()) {
+            let key = if bits.is_some() {
+                "options.bits"
+            } else {
+                "options.bound"
+            };
+            return wrong(
+                key,
+                format!("`{}` has none to choose: it is of `moduli`", word(&scheme)),
+            );
+        }
+        VariantError::within("options.bits", self.bits(), MIN_BITS..=MAX_BITS)?;
         match (tensor, self.launch.block, self.launch.stages) {
+            (false, None, None) if kernel == KernelKind::Cublas => {}
             (false, None, _) => return wrong("launch.block", format!("{name} needs it: 32 to 1024")),
             (false, Some(block), None) => {
                 VariantError::within("launch.block", block, 32..=1024)?;
@@ -164,13 +257,31 @@ impl VariantFile {
             (true, None, None) => {
                 return wrong("launch.stages", format!("{name} needs it: 2 to {MAX_STAGES}"));
             }
-            (true, None, Some(stages)) => VariantError::within("launch.stages", stages, 2..=MAX_STAGES)?,
+            (true, None, Some(stages)) => {
+                let most = if kernel == KernelKind::Wgmma {
+                    MAX_WGMMA_STAGES
+                } else {
+                    MAX_STAGES
+                };
+                VariantError::within("launch.stages", stages, 2..=most)?;
+            }
         }
         let most = match scheme {
             Scheme::Split2 => MAX_EDGE,
+            Scheme::Moduli | Scheme::Native => MAX_MODULI_EDGE,
             Scheme::Int8 => MAX_INT8_EDGE,
         };
         VariantError::within("trial.edge", self.trial.edge, 16..=most)
+    }
+
+    /// Bits of a line's largest value that count, in the choice of the moduli.
+    pub fn bits(&self) -> u32 {
+        self.options.bits.unwrap_or(DEFAULT_BITS)
+    }
+
+    /// What bounds the sums.
+    pub fn bound(&self) -> Bound {
+        self.options.bound.unwrap_or_default()
     }
 
     /// The options with their values, in the order of the file format.
@@ -183,9 +294,14 @@ impl VariantFile {
         if let Some(tile) = &self.options.tile {
             all.push(("options.tile", word(tile)));
         }
+        if self.options.scheme == Scheme::Moduli {
+            all.push(("options.bits", self.bits().to_string()));
+            all.push(("options.bound", word(&self.bound())));
+        }
         for (key, value) in [
             ("launch.block", self.launch.block),
             ("launch.stages", self.launch.stages),
+            ("launch.in_flight", self.launch.in_flight),
         ] {
             all.extend(value.map(|value| (key, value.to_string())));
         }
@@ -199,61 +315,5 @@ fn word(value: &impl Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(text)) => text,
         other => unreachable!("every option is a word, this one is {other:?}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const NAIVE: &str = include_str!("../../../variants/crt-gemm/naive.toml");
-
-    fn refusal(from: &str, to: &str) -> String {
-        assert!(NAIVE.contains(from), "{from}");
-        VariantFile::parse(&NAIVE.replace(from, to))
-            .unwrap_err()
-            .to_string()
-    }
-
-    #[test]
-    fn a_file_that_is_none_is_refused_with_its_key_and_what_is_allowed() {
-        assert!(VariantFile::parse(NAIVE).is_ok());
-        let refused = refusal("block = 256", "blocks = 256");
-        assert!(
-            refused.contains("`blocks`") && refused.contains("`block`"),
-            "{refused}"
-        );
-        assert!(
-            refusal("\"naive\"", "\"fast\"").contains("expected"),
-            "{}",
-            refusal("\"naive\"", "\"fast\"")
-        );
-        assert!(refusal("\"split2\"", "\"split3\"").contains("`split2`"));
-        assert_eq!(
-            refusal("block = 256", "block = 48"),
-            "key `launch.block`: 48 is not a multiple of 32, the threads of a warp"
-        );
-        assert_eq!(
-            refusal("block = 256", "block = 2048"),
-            "key `launch.block`: 2048 is outside 32 to 1024"
-        );
-        assert!(refusal("block = 256", "").contains("naive needs it"));
-        let edge = NAIVE.lines().find(|line| line.starts_with("edge")).unwrap();
-        assert_eq!(
-            refusal(edge, "edge = 4916"),
-            "key `trial.edge`: 4916 is outside 16 to 4915"
-        );
-    }
-
-    #[test]
-    fn the_options_are_described_as_the_file_spells_them() {
-        let described = VariantFile::parse(NAIVE).unwrap().described();
-        assert_eq!(
-            described[..2],
-            [
-                ("options.scheme", "split2".to_owned()),
-                ("options.kernel", "naive".to_owned())
-            ]
-        );
     }
 }

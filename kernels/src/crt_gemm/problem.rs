@@ -152,7 +152,15 @@ pub struct Plane {
     pub line: usize,
     /// Bytes from one k to the next.
     pub step: usize,
+    /// Whether it lies in blocks of [`BLOCK_DEPTH`] of K, a block's lines one after the other, each line's chunks of
+    /// [`CHUNK`] bytes permuted by the line's number modulo 8; `line` and `step` are those in a block.
+    pub in_blocks: bool,
 }
+
+/// K of a block.
+pub const BLOCK_DEPTH: usize = 128;
+/// Bytes of a chunk.
+const CHUNK: usize = 16;
 
 impl Plane {
     /// Lines one after the other.
@@ -162,6 +170,7 @@ impl Plane {
             depth,
             line: depth,
             step: 1,
+            in_blocks: false,
         }
     }
 
@@ -172,6 +181,18 @@ impl Plane {
             depth,
             line: 1,
             step: lines,
+            in_blocks: false,
+        }
+    }
+
+    /// In blocks; `depth` is a multiple of [`BLOCK_DEPTH`].
+    pub fn by_blocks(lines: usize, depth: usize) -> Plane {
+        Plane {
+            lines,
+            depth,
+            line: BLOCK_DEPTH,
+            step: 1,
+            in_blocks: true,
         }
     }
 
@@ -182,13 +203,55 @@ impl Plane {
 
     /// Place of a residue.
     pub fn at(self, line: usize, k: usize) -> usize {
+        if self.in_blocks {
+            let (block, k) = (k / BLOCK_DEPTH, k % BLOCK_DEPTH);
+            let chunk = (k / CHUNK) ^ (line % 8);
+            return (block * self.lines + line) * BLOCK_DEPTH + chunk * CHUNK + k % CHUNK;
+        }
         line * self.line + k * self.step
+    }
+
+    /// The line and the k of the residue at a place.
+    pub fn of(self, place: usize) -> (usize, usize) {
+        if self.in_blocks {
+            let (row, byte) = (place / BLOCK_DEPTH, place % BLOCK_DEPTH);
+            let (block, line) = (row / self.lines, row % self.lines);
+            let chunk = (byte / CHUNK) ^ (line % 8);
+            return (line, block * BLOCK_DEPTH + chunk * CHUNK + byte % CHUNK);
+        }
+        if self.step == 1 {
+            (place / self.line, place % self.line)
+        } else {
+            (place % self.step, place / self.step)
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_byte_of_a_plane_has_one_place_and_is_found_again() {
+        for plane in [
+            Plane::by_lines(5, 7),
+            Plane::by_depth(5, 7),
+            Plane::by_blocks(24, 384),
+        ] {
+            let mut seen = vec![false; plane.bytes()];
+            for (line, k) in (0..plane.lines).flat_map(|line| (0..plane.depth).map(move |k| (line, k))) {
+                let place = plane.at(line, k);
+                assert!(!std::mem::replace(&mut seen[place], true), "{plane:?} {line} {k}");
+                assert_eq!(plane.of(place), (line, k), "{plane:?}");
+            }
+        }
+        // The second chunk of line 1 changes places with the first; the next block comes after all lines.
+        let plane = Plane::by_blocks(8, 256);
+        assert_eq!(
+            (plane.at(1, 0), plane.at(1, 16), plane.at(0, 128)),
+            (128 + 16, 128, 1024)
+        );
+    }
 
     #[test]
     fn every_order_and_gap_holds_the_same_matrix() {

@@ -17,6 +17,22 @@ const SPOT_CHECKS: usize = 64;
 /// A batch may be so much larger than what was asked for before the matrices shrink instead.
 const SLACK: u64 = 16;
 
+/// The edge of a production's matrices: that of the variant's file, halved until a batch is not much larger than what was
+/// asked for.
+pub fn edge(of_file: u32, request: &Production) -> usize {
+    let mut edge = of_file as usize;
+    while edge > 16 && (edge as u64).pow(3) > SLACK.saturating_mul(request.batch_units.max(1)) {
+        edge /= 2;
+    }
+    edge
+}
+
+/// Seeded places of C that are computed anew on the host.
+pub fn spot_checks(edge: usize, seeded: &mut Seeded) -> BTreeSet<(usize, usize)> {
+    let mut place = || seeded.below(edge as u64) as usize;
+    (0..SPOT_CHECKS).map(|_| (place(), place())).collect()
+}
+
 /// Products of one pair of seeded matrices, over and over. The first batch brings the whole of C, of which seeded elements are
 /// held against the host's integers; every later one brings the first row, which must be the same bit for bit.
 pub struct ProductionWorkload {
@@ -30,14 +46,10 @@ pub struct ProductionWorkload {
 impl ProductionWorkload {
     /// Products of the variant's edge, halved until a batch is not much larger than what was asked for.
     pub fn new(kernel: Kernel, request: &Production) -> ProductionWorkload {
-        let mut edge = kernel.file.trial.edge as usize;
-        while edge > 16 && (edge as u64).pow(3) > SLACK.saturating_mul(request.batch_units.max(1)) {
-            edge /= 2;
-        }
+        let edge = edge(kernel.file.trial.edge, request);
         let mut seeded = Seeded::new(request.seed);
         let (a, b) = (uniform(edge, edge, &mut seeded), uniform(edge, edge, &mut seeded));
-        let mut place = || seeded.below(edge as u64) as usize;
-        let places = (0..SPOT_CHECKS).map(|_| (place(), place())).collect();
+        let places = spot_checks(edge, &mut seeded);
         let problem = Problem::new(a, b);
         ProductionWorkload {
             kernel,

@@ -15,6 +15,9 @@ pub fn entry(kernel: KernelKind) -> &'static str {
         KernelKind::Naive => "split2_naive",
         KernelKind::Mma => "split2_mma",
         KernelKind::S8s8s32 => "s8s8s32",
+        KernelKind::Wgmma => "moduli_product",
+        // The library multiplies; this makes remainders of its sums.
+        KernelKind::Cublas => "moduli_product",
     }
 }
 
@@ -27,7 +30,8 @@ pub fn text(file: &VariantFile) -> String {
     }
     let (line, step) = match file.options.layout {
         Layout::Plain => ("1u", "m.b_lines"),
-        Layout::Tiles => ("m.padded_depth", "1u"),
+        // Blocks are of another scheme: its file is refused.
+        Layout::Tiles | Layout::Blocks => ("m.padded_depth", "1u"),
     };
     let _ = write!(
         text,

@@ -1,6 +1,6 @@
 //! Tiles of the kernels with tensor cores.
 
-use super::options::{KernelKind, TileSize, VariantFile};
+use super::options::{KernelKind, Scheme, TileSize, VariantFile};
 use super::problem::{Plane, Shape, Side};
 
 /// Rows, columns and K that a block takes at a time.
@@ -21,14 +21,27 @@ pub const SPLIT2_TILES: Tile = Tile {
     depth: 32,
 };
 
+/// Those of the kernel by warpgroups.
+const WGMMA_TILES: Tile = Tile {
+    rows: 128,
+    cols: 256,
+    depth: 128,
+};
+
 impl Tile {
     /// A matrix along K, padded to whole tiles.
     pub fn plane(self, shape: Shape, side: Side) -> Plane {
+        let (lines, depth) = self.padded(shape, side);
+        Plane::by_lines(lines, depth)
+    }
+
+    /// Lines and K of a matrix, padded to whole tiles.
+    pub fn padded(self, shape: Shape, side: Side) -> (usize, usize) {
         let lines = match side {
             Side::A => shape.rows.next_multiple_of(self.rows),
             Side::B => shape.cols.next_multiple_of(self.cols),
         };
-        Plane::by_lines(lines, shape.depth.next_multiple_of(self.depth))
+        (lines, shape.depth.next_multiple_of(self.depth))
     }
 }
 
@@ -41,6 +54,10 @@ pub struct Tiling {
     pub warp: (usize, usize),
     /// Tiles in shared memory.
     pub stages: u32,
+    /// Warps that copy and do not multiply.
+    pub copying_warps: u32,
+    /// Bytes of shared memory beside the stages.
+    pub beside: u32,
 }
 
 /// That of a variant; `None` for one without tensor cores.
@@ -51,25 +68,43 @@ pub fn tiling(file: &VariantFile) -> Option<Tiling> {
         cols,
         depth: 64,
     };
-    let (tile, warp) = match (file.options.kernel, file.options.tile) {
-        (KernelKind::Naive, _) => return None,
-        (KernelKind::Mma, _) => (SPLIT2_TILES, (32, 32)),
-        (KernelKind::S8s8s32, Some(TileSize::Wide)) => (int8(256), (64, 64)),
-        (KernelKind::S8s8s32, _) => (int8(128), (64, 32)),
+    let options = file.options;
+    if options.kernel == KernelKind::Wgmma {
+        return Some(Tiling {
+            tile: WGMMA_TILES,
+            // A quarter of what a warpgroup multiplies.
+            warp: (16, 256),
+            stages,
+            copying_warps: 4,
+            // The remainders, a row of which is 16 bytes longer than a tile's, and two barriers a stage.
+            beside: (WGMMA_TILES.rows * (WGMMA_TILES.cols + 16)) as u32 + 16 * stages,
+        });
+    }
+    let (tile, warp) = match (options.kernel, options.scheme, options.tile) {
+        (KernelKind::Naive | KernelKind::Cublas | KernelKind::Wgmma, ..) => return None,
+        (KernelKind::Mma, Scheme::Split2, _) => (SPLIT2_TILES, (32, 32)),
+        (KernelKind::Mma | KernelKind::S8s8s32, _, Some(TileSize::Wide)) => (int8(256), (64, 64)),
+        (KernelKind::Mma | KernelKind::S8s8s32, ..) => (int8(128), (64, 32)),
     };
-    Some(Tiling { tile, warp, stages })
+    Some(Tiling {
+        tile,
+        warp,
+        stages,
+        copying_warps: 0,
+        beside: 0,
+    })
 }
 
 impl Tiling {
     /// Threads a block.
     pub fn block(&self) -> u32 {
         let warps = (self.tile.rows / self.warp.0) * (self.tile.cols / self.warp.1);
-        32 * warps as u32
+        32 * (warps as u32 + self.copying_warps)
     }
 
     /// Shared memory of a block.
     pub fn shared_bytes(&self) -> u32 {
-        self.stages * ((self.tile.rows + self.tile.cols) * self.tile.depth) as u32
+        self.stages * ((self.tile.rows + self.tile.cols) * self.tile.depth) as u32 + self.beside
     }
 
     /// Blocks of a product: one a tile of C.
@@ -118,6 +153,13 @@ mod tests {
             of(include_str!("../../../variants/crt-gemm/naive-tiles.toml")),
             None
         );
+    }
+
+    #[test]
+    fn the_tiling_by_warpgroups_fits_a_hopper_block() {
+        let tiling = of(include_str!("../../../variants/crt-gemm/moduli-wgmma.toml")).unwrap();
+        assert_eq!((tiling.block(), tiling.stages), (384, 4));
+        assert!(tiling.shared_bytes() <= 227 * 1024, "{}", tiling.shared_bytes());
     }
 
     #[test]

@@ -24,6 +24,12 @@ pub fn needs_a_card(name: &str, device: DeviceKind) -> Option<String> {
     Some(format!("crt-gemm/{name} {why}: use --device cuda:N"))
 }
 
+/// Why a variant of CUDA text that the emulator can play cannot run on `device`.
+pub fn no_native_kernel(name: &str, device: DeviceKind) -> Option<String> {
+    (device == DeviceKind::Cpu)
+        .then(|| format!("crt-gemm/{name} has no native kernel for cpu: use --device emulated or cuda:N"))
+}
+
 /// Refuse a production with a message's prefix.
 ///
 /// # Errors
@@ -115,10 +121,7 @@ impl Variant for CrtVariant {
     fn cannot_run_on(&self, device: DeviceKind) -> Option<String> {
         match tiling(&self.file) {
             Some(_) => needs_a_card(&self.name, device),
-            None => (device == DeviceKind::Cpu).then(|| {
-                let name = &self.name;
-                format!("crt-gemm/{name} has no native kernel for cpu: use --device emulated or cuda:N")
-            }),
+            None => no_native_kernel(&self.name, device),
         }
     }
 

@@ -22,6 +22,15 @@ pub fn longs(words: &[u32]) -> impl Iterator<Item = u64> + '_ {
         .map(|&[low, high]| u64::from(low) | u64::from(high) << 32)
 }
 
+/// Words as 128-bit integers with a sign.
+pub fn quads(words: &[u32]) -> impl Iterator<Item = i128> + '_ {
+    let quad = |words: &[u32; 4]| {
+        let bits = (0..).zip(words).map(|(i, &word)| u128::from(word) << (32 * i));
+        bits.sum::<u128>() as i128
+    };
+    words.as_chunks::<4>().0.iter().map(quad)
+}
+
 /// Words as doubles.
 pub fn doubles(words: &[u32]) -> impl Iterator<Item = f64> + '_ {
     longs(words).map(f64::from_bits)
@@ -58,6 +67,10 @@ mod tests {
         assert_eq!(
             longs(&of_longs([u64::MAX - 1, 7])).collect::<Vec<_>>(),
             [u64::MAX - 1, 7]
+        );
+        assert_eq!(
+            quads(&[u32::MAX - 1, u32::MAX, u32::MAX, u32::MAX]).next(),
+            Some(-2)
         );
         assert_eq!(bytes(&[0x0403_0201]), [1, 2, 3, 4]);
         assert_eq!(of_bytes(&[1, 2, 3, 4, 5]), [0x0403_0201, 5]);

@@ -171,6 +171,7 @@ impl Kernel {
                 states: self.file.cpu.states,
                 mutation: self.mutation,
             })),
+            library: None,
             buffers,
         }
     }

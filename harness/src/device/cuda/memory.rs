@@ -136,6 +136,11 @@ impl Stream {
         result::stream::create(result::stream::StreamKind::NonBlocking).map(Stream)
     }
 
+    /// The driver's handle, good as long as `self` lives.
+    pub fn handle(&self) -> sys::CUstream {
+        self.0
+    }
+
     pub fn wait(&self) -> Result<(), DriverError> {
         // SAFETY: the handle lives.
         unsafe { result::stream::synchronize(self.0) }

@@ -5,6 +5,7 @@
 
 mod cards;
 mod context;
+mod cublas;
 mod device;
 mod driver;
 mod memory;

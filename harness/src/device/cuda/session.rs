@@ -4,20 +4,22 @@ use std::collections::VecDeque;
 use std::ffi::c_void;
 use std::rc::Rc;
 
+use assay_kernels::library::{Gemm, Library};
 use assay_kernels::workload::{Argument, Batch, BufferId, Launch, Setup, Step};
 use cudarc::driver::result;
 use cudarc::driver::sys;
 
 use super::super::{BuildInfo, DeviceError, Finished, Session};
 use super::context::Context;
+use super::cublas::Cublas;
 use super::memory::{DeviceWords, Event, Module, PinnedWords, Stream, parameter_sizes};
 use super::{Driver, cuda_version};
-use crate::toolchain::{Cubin, NvrtcVersion};
+use crate::toolchain::{Cubin, NvrtcVersion, SystemLoader};
 
 /// A batch that the card has not finished.
 struct InFlight {
     index: u64,
-    /// Start and end of each launch.
+    /// Start and end of each launch and each call of the library.
     launches: Vec<(Event, Event)>,
     downloads: Vec<(PinnedWords, usize)>,
     /// Kept until the card has read them.
@@ -44,6 +46,7 @@ pub(super) struct CudaSession {
     spare_events: Vec<Event>,
     spare_words: Vec<PinnedWords>,
     buffers: Vec<DeviceWords>,
+    library: Option<Cublas>,
     _module: Module,
     stream: Stream,
     context: Rc<Context>,
@@ -99,8 +102,21 @@ impl CudaSession {
             buffers.push(words);
         }
         context.check("filling the buffers", stream.wait())?;
+        let library = match setup.library {
+            None => None,
+            Some(Library::Cublas) => {
+                // SAFETY: the context was made current above; the session drops the handle before the stream.
+                let cublas = unsafe { Cublas::new(&context.id, &SystemLoader, stream.handle()) };
+                Some(cublas?)
+            }
+        };
+        let build = BuildInfo {
+            library: library.as_ref().map(|library| library.description.clone()),
+            ..cubin.build
+        };
         Ok(CudaSession {
-            build: cubin.build,
+            build,
+            library,
             kernel: format!("{} ({})", source.entry, source.file),
             kernels,
             names: setup.buffers.iter().map(|buffer| buffer.name).collect(),
@@ -193,6 +209,22 @@ impl CudaSession {
             .check(&format!("launching kernel {entry} of {}", self.kernel), outcome)
     }
 
+    fn multiply(&self, gemm: &Gemm) -> Result<(), DeviceError> {
+        let library = self.library.as_ref().ok_or_else(|| {
+            DeviceError::Invalid(
+                "a step calls the library, which the workload's setup does not name".to_owned(),
+            )
+        })?;
+        gemm.check(|id| self.buffers.get(id.0).map_or(0, |buffer| 4 * buffer.words))
+            .map_err(|error| DeviceError::Invalid(format!("a call of the library: {error}")))?;
+        // SAFETY: checked above against the buffers, which live as long as the session, and its work goes into one stream.
+        unsafe {
+            library.multiply(&self.context.id, gemm, |operand| {
+                self.buffers[operand.buffer.0].address + operand.offset as u64
+            })
+        }
+    }
+
     fn enqueue(&mut self, step: Step, batch: &mut InFlight) -> Result<(), DeviceError> {
         match step {
             Step::Upload { buffer, words } => {
@@ -214,6 +246,14 @@ impl CudaSession {
                 let (start, end) = (self.event()?, self.event()?);
                 self.context.check("cuEventRecord", start.record(&self.stream))?;
                 self.launch(&launch)?;
+                self.context.check("cuEventRecord", end.record(&self.stream))?;
+                batch.launches.push((start, end));
+                Ok(())
+            }
+            Step::Gemm(gemm) => {
+                let (start, end) = (self.event()?, self.event()?);
+                self.context.check("cuEventRecord", start.record(&self.stream))?;
+                self.multiply(&gemm)?;
                 self.context.check("cuEventRecord", end.record(&self.stream))?;
                 batch.launches.push((start, end));
                 Ok(())

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use assay_kernels::family::DeviceKind;
+use assay_kernels::library::Library;
 use assay_kernels::workload::{Launch, Setup, Source};
 use rayon::prelude::*;
 
@@ -93,6 +94,9 @@ impl Device for Emulated {
         let build = BuildInfo {
             source_sha256: source_sha256(&setup.source),
             compiler: Some(self.compiler.version.clone()),
+            library: setup
+                .library
+                .map(|Library::Cublas| "cuBLAS played by plain loops on the host".to_owned()),
             ..BuildInfo::default()
         };
         let launcher = EmulatedLaunch { kernel };

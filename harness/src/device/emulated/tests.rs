@@ -27,6 +27,7 @@ fn setup_of(text: &str, words: &[usize]) -> Setup {
             options: vec![],
         },
         native: None,
+        library: None,
         buffers: words
             .iter()
             .map(|&words| Buffer {

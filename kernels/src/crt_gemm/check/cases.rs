@@ -28,7 +28,8 @@ pub fn groups(seed: u64, large: bool) -> Vec<Group> {
     ]
 }
 
-fn case(name: impl Into<String>, problem: Problem) -> Case {
+/// A case that finds a poisoned C.
+pub fn case(name: impl Into<String>, problem: Problem) -> Case {
     Case {
         name: name.into(),
         problem,
@@ -36,7 +37,8 @@ fn case(name: impl Into<String>, problem: Problem) -> Case {
     }
 }
 
-fn constants(rows: usize, depth: usize, cols: usize, a: f64, b: f64) -> Problem {
+/// A product of matrices of one value each.
+pub fn constants(rows: usize, depth: usize, cols: usize, a: f64, b: f64) -> Problem {
     Problem::new(Matrix::constant(rows, depth, a), Matrix::constant(depth, cols, b))
 }
 
@@ -149,7 +151,7 @@ fn odd_values(seed: u64) -> Vec<Case> {
 }
 
 /// Sizes on and off every grid, gaps between lines, Fortran's order.
-fn lying(seed: u64) -> Vec<Case> {
+pub fn lying(seed: u64) -> Vec<Case> {
     let mut seeded = Seeded::new(seed ^ 0x6c79_696e);
     let sizes = [
         (1, 1, 1),
@@ -191,7 +193,7 @@ fn lying(seed: u64) -> Vec<Case> {
 }
 
 /// Consecutive products without a clear between them must not add up.
-fn repeated(seed: u64) -> Vec<Case> {
+pub fn repeated(seed: u64) -> Vec<Case> {
     let mut seeded = Seeded::new(seed ^ 0x7265_7065);
     let first = case(
         "the first",
@@ -210,7 +212,8 @@ fn repeated(seed: u64) -> Vec<Case> {
     vec![first, again, other]
 }
 
-fn random(seed: u64, large: bool) -> Vec<Case> {
+/// Uniform values.
+pub fn random(seed: u64, large: bool) -> Vec<Case> {
     let mut seeded = Seeded::new(seed ^ 0x7261_6e64);
     let sizes: &[(usize, usize, usize)] = if large {
         &[(150, 90, 70), (64, 1000, 65), (300, 520, 270)]

@@ -2,8 +2,27 @@
 
 use crate::family::{Difference, Verdict};
 
-/// The layers of the two-slice scheme, in the order in which data flows.
-pub const LAYERS: [&str; 6] = ["split", "residue", "accumulator", "mod", "crt", "scale"];
+/// The layers of all schemes, in the order in which data flows.
+pub const LAYERS: [&str; 9] = [
+    "magnitude",
+    "bound",
+    "exponent",
+    "split",
+    "residue",
+    "accumulator",
+    "mod",
+    "crt",
+    "scale",
+];
+
+/// The layers that a scheme does not form, of which it forms `formed`.
+pub fn not_formed_but(formed: &[&str]) -> Vec<String> {
+    LAYERS
+        .iter()
+        .filter(|layer| !formed.contains(layer))
+        .map(|&layer| layer.to_owned())
+        .collect()
+}
 
 /// A verdict in the making: of all differences the first in the order of the layers stays.
 #[derive(Debug, Clone, Default)]

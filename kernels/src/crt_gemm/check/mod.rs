@@ -7,8 +7,8 @@ mod products;
 mod refusals;
 mod vectors;
 
-pub use cases::{Group, groups};
-pub use findings::{Findings, LAYERS};
-pub use products::ProductCheck;
+pub use cases::{Group, case, constants, groups, lying, random, repeated};
+pub use findings::{Findings, LAYERS, not_formed_but};
+pub use products::{Case, ProductCheck, element};
 pub use refusals::RefusalCheck;
 pub use vectors::VectorFile;

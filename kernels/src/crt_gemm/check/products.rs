@@ -1,13 +1,16 @@
 //! Products whose every layer (in a trace build) or whose result (in a production build) is compared with the host's.
 
 use super::expected::Expected;
-use super::findings::Findings;
+use super::findings::{Findings, not_formed_but};
 use crate::crt_gemm::kernel::{FOLD_BOUND, Kernel, PLANES, POISON, Place, STALE, UNFORMED};
 use crate::crt_gemm::problem::{Problem, Shape, Side};
 use crate::crt_gemm::split2::{PRIMES, Pass};
 use crate::crt_gemm::words;
 use crate::family::{Check, Verdict};
 use crate::workload::{Batch, Collected, Fault, Outputs, Setup, Step, Workload};
+
+/// The layers of the two-slice scheme.
+const FORMED: [&str; 6] = ["split", "residue", "accumulator", "mod", "crt", "scale"];
 
 /// A product of a check.
 #[derive(Debug, Clone)]
@@ -123,7 +126,10 @@ impl Check for ProductCheck {
     }
 
     fn finish(&mut self) -> Verdict {
-        self.findings.verdict()
+        Verdict {
+            not_formed: not_formed_but(&FORMED),
+            ..self.findings.verdict()
+        }
     }
 }
 
@@ -190,11 +196,7 @@ impl Comparison<'_> {
         expected.resize(4 * words.len(), POISON.to_le_bytes()[0]);
         let name = |place: usize| {
             let (number, place) = (place / plane.bytes(), place % plane.bytes());
-            let (line, k) = if plane.step == 1 {
-                (place / plane.line, place % plane.line)
-            } else {
-                (place % plane.step, place / plane.step)
-            };
+            let (line, k) = plane.of(place);
             let slice = if number < PRIMES.len() { "hi" } else { "lo" };
             let prime = PRIMES[number % PRIMES.len()];
             format!(
@@ -296,7 +298,7 @@ fn passes_and_primes() -> impl Iterator<Item = (usize, usize)> {
 }
 
 /// The name of a value by its line along K.
-fn element(side: Side, line: usize, k: usize) -> String {
+pub fn element(side: Side, line: usize, k: usize) -> String {
     match side {
         Side::A => format!("A[{line}, {k}]"),
         Side::B => format!("B[{k}, {line}]"),

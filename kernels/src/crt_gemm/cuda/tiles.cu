@@ -104,6 +104,35 @@ template <int ROWS, int COLS, int DEPTH, int STAGES, int WARP_ROWS, int WARP_COL
         }
     }
 
+    // The whole product of a tile: the lines whose first bytes `a` and `b` are, `depth_tiles` stages long. The stages in
+    // shared memory are free again only after a barrier.
+    static __device__ __forceinline__ void product(Sums &sums, u32 stages, const i8 *a, const i8 *b, u32 stride,
+                                                   u32 depth_tiles)
+    {
+        u32 copied = 0;
+        auto copy_next = [&](u32 stage) {
+            if (copied < depth_tiles) {
+                copy(stages + stage * STAGE_BYTES, a, b, stride);
+                a += DEPTH;
+                b += DEPTH;
+                ++copied;
+            }
+            // Empty groups too: the number of groups says which stage has arrived.
+            close_group();
+        };
+        for (u32 stage = 0; stage < STAGES - 1; ++stage) copy_next(stage);
+        clear(sums);
+        u32 stage = 0;
+        for (u32 k = 0; k < depth_tiles; ++k) {
+            wait_for_groups<STAGES - 2>();
+            // All warps see the stage that arrived, and are done with the one that is copied into next.
+            __syncthreads();
+            copy_next(stage == 0 ? STAGES - 1 : stage - 1);
+            add(sums, stages + stage * STAGE_BYTES);
+            stage = stage == STAGES - 1 ? 0 : stage + 1;
+        }
+    }
+
     // Row and column in the tile of value v of Sums[i][j].
     static __device__ __forceinline__ u32 row_of(int i, int v) { return warp_row() + 16 * i + threadIdx.x % 32 / 4 + v / 2 * 8; }
     static __device__ __forceinline__ u32 col_of(int j, int v) { return warp_col() + 8 * j + threadIdx.x % 4 * 2 + v % 2; }

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::cases::{Int8Case, sum};
 use super::kernel::{C, Int8Kernel, STALE};
-use crate::crt_gemm::check::{Findings, LAYERS};
+use crate::crt_gemm::check::{Findings, not_formed_but};
 use crate::family::{Check, Verdict};
 use crate::workload::{Batch, Collected, Fault, Outputs, Setup, Step, Workload};
 
@@ -96,11 +96,7 @@ impl Check for Int8Check {
 
     fn finish(&mut self) -> Verdict {
         Verdict {
-            not_formed: LAYERS
-                .iter()
-                .filter(|layer| **layer != LAYER)
-                .map(|&layer| layer.to_owned())
-                .collect(),
+            not_formed: not_formed_but(&[LAYER]),
             ..self.findings.verdict()
         }
     }

@@ -105,6 +105,7 @@ impl Int8Kernel {
         Setup {
             source: self.source(),
             native: None,
+            library: None,
             buffers,
         }
     }

@@ -4,12 +4,22 @@
 //! the product P of the moduli. The integers' balanced residues fit 8 bits with a sign; N INT8 products give every sum
 //! modulo each modulus, the Chinese remainder theorem gives the sum itself, and one rounding gives the double.
 
+mod buffers;
+mod check;
 mod choose;
+mod kernel;
+mod launches;
+mod numbers;
 mod oracle;
+mod production;
 mod scaling;
 mod table;
+mod text;
+mod variant;
 
 pub use choose::{choose, depth_limit, sums_fit};
+pub use numbers::MAX_BITS;
 pub use oracle::{Truncated, crt, error_bound, product, truncated};
 pub use scaling::{Bound, Exponents, exponents};
 pub use table::{ACCUMULATOR_DEPTH, MODULI, balanced, product_of};
+pub use variant::ModuliVariant;

@@ -7,6 +7,7 @@
 
 use num_bigint::BigUint;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::table::product_of;
 use crate::crt_gemm::Matrix;
@@ -14,41 +15,50 @@ use crate::crt_gemm::exact::parts;
 
 /// Bits behind the point of a magnitude that is rounded up for [`Bound::Accurate`]: at most 64, so that it fits 8 bits.
 const ACCURATE_BITS: i32 = 6;
-/// The same for [`Bound::Fast`]: squares of 2^24 summed over any K fit 64 bits.
-const FAST_BITS: i32 = 24;
+/// The same for [`Bound::Fast`]: squares of 2^23 summed over the largest K, 133144, fit 64 bits.
+const FAST_BITS: i32 = 23;
 
 /// What bounds the sums of |A| |B|.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Bound {
     /// The inequality of Cauchy and Schwarz: u(i) is the sum of squares of row i. Cheap, and wasteful where large values
     /// of A meet small ones of B.
     Fast,
     /// One more INT8 product, of the magnitudes rounded up to 6 bits under each line's largest: u(i) is the largest sum in row
     /// i of it, w(j) the largest in column j. An element is at most both, and so at most their geometric mean.
+    #[default]
     Accurate,
+}
+
+impl Bound {
+    /// Bits behind the point of a magnitude that is rounded up.
+    pub fn bits(self) -> i32 {
+        match self {
+            Bound::Fast => FAST_BITS,
+            Bound::Accurate => ACCURATE_BITS,
+        }
+    }
 }
 
 /// Exponents of the scaling: row i of A times 2^`rows[i]`, column j of B times 2^`cols[j]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exponents {
-    /// One for each row of A; 0 for a row of zeros.
+    /// One for each row of A. One whose bound is zero, which no sum comes of, gets what makes all its integers 0.
     pub rows: Vec<i32>,
-    /// One for each column of B; 0 for a column of zeros.
+    /// One for each column of B, likewise.
     pub cols: Vec<i32>,
 }
 
-/// The exponents for `count` moduli. `None` where a value is NaN or infinite.
+/// [`exponents`], with what they come from.
 ///
 /// # Panics
 /// When the shapes do not fit, or there are not so many moduli.
-pub fn exponents(a: &Matrix, b: &Matrix, count: usize, bound: Bound) -> Option<Exponents> {
+pub fn scaling(a: &Matrix, b: &Matrix, count: usize, bound: Bound) -> Option<Scaling> {
     assert_eq!(a.cols, b.rows);
-    let half = (product_of(count) - 1u32) >> 1;
+    let half = half_product(count);
     let columns = b.transposed();
-    let bits = match bound {
-        Bound::Fast => FAST_BITS,
-        Bound::Accurate => ACCURATE_BITS,
-    };
+    let bits = bound.bits();
     let rows = Rounded::lines(a, bits)?;
     let cols = Rounded::lines(&columns, bits)?;
     let (u, w): (Vec<BigUint>, Vec<BigUint>) = match bound {
@@ -65,13 +75,47 @@ pub fn exponents(a: &Matrix, b: &Matrix, count: usize, bound: Bound) -> Option<E
         lines
             .iter()
             .zip(sums)
-            .map(|(line, sum)| largest_power(&half, sum).map_or(0, |power| power + bits - line.top))
+            .map(|(line, sum)| largest_power(&half, sum).map_or(-line.top, |power| power + bits - line.top))
             .collect()
     };
-    Some(Exponents {
+    let exponents = Exponents {
         rows: of(&rows, &u),
         cols: of(&cols, &w),
+    };
+    Some(Scaling {
+        rows,
+        cols,
+        bounds: [u, w],
+        exponents,
     })
+}
+
+/// H: the largest number below half the product of `count` moduli.
+///
+/// # Panics
+/// When there are not so many.
+pub fn half_product(count: usize) -> BigUint {
+    (product_of(count) - 1u32) >> 1
+}
+
+/// The exponents with what they come from.
+pub struct Scaling {
+    /// The rows of A, rounded up.
+    pub rows: Vec<Rounded>,
+    /// The columns of B, rounded up.
+    pub cols: Vec<Rounded>,
+    /// u of every row and w of every column.
+    pub bounds: [Vec<BigUint>; 2],
+    /// The exponents.
+    pub exponents: Exponents,
+}
+
+/// The exponents for `count` moduli. `None` where a value is NaN or infinite.
+///
+/// # Panics
+/// When the shapes do not fit, or there are not so many moduli.
+pub fn exponents(a: &Matrix, b: &Matrix, count: usize, bound: Bound) -> Option<Exponents> {
+    scaling(a, b, count, bound).map(|scaling| scaling.exponents)
 }
 
 /// The largest sum of products of each row with any column, and of each column with any row.
@@ -120,9 +164,11 @@ fn largest_power(half: &BigUint, sum: &BigUint) -> Option<i32> {
 }
 
 /// A line's magnitudes, rounded up to multiples of 2^(top - bits), where all are below 2^top.
-struct Rounded {
-    values: Vec<u32>,
-    top: i32,
+pub struct Rounded {
+    /// Rounded up, in units of 2^(top - bits).
+    pub values: Vec<u32>,
+    /// Power of two above all magnitudes; 0 for a line of zeros.
+    pub top: i32,
 }
 
 impl Rounded {

@@ -1,0 +1,371 @@
+//! Broken CUDA text of crt-gemm's scheme of N moduli on the emulated device: each fault must be found, and at the layer where
+//! it happens.
+
+use super::crt_gemm_mutation_tests::{caught_in, outcome};
+
+fn caught(kind: &'static str, layer: &str, from: &'static str, to: &'static str) {
+    caught_in("moduli-naive", kind, layer, from, to);
+}
+
+#[test]
+fn the_unbroken_text_passes_the_same_checks() {
+    for kind in [
+        "layers: edge values",
+        "layers: K where",
+        "layers: wide",
+        "layers: NaN",
+        "layers: sizes",
+        "layers: a second product",
+        "layers: random",
+        "production build: edge values",
+        "production build: wide",
+        "production build: a second product",
+        "production build: random",
+    ] {
+        for name in ["moduli-naive", "moduli-naive-fast", "moduli-naive-blocks"] {
+            let row = outcome(name, kind, None);
+            assert!(row.ok && row.checked > 20, "{name}, {kind}: {}", row.message);
+            assert!(row.not_formed.is_empty(), "{name}, {kind}: {:?}", row.not_formed);
+        }
+    }
+}
+
+#[test]
+fn magnitudes_that_are_not_rounded_up_or_a_wrong_top_are_caught_at_the_magnitudes() {
+    caught(
+        "layers: random",
+        "magnitude",
+        "(parts.mantissa + ((1ull << down) - 1)) >> down",
+        "parts.mantissa >> down",
+    );
+    caught(
+        "layers: NaN",
+        "magnitude",
+        "field == 0 ? fraction : fraction | 1ull << FRACTION",
+        "fraction | 1ull << FRACTION",
+    );
+    caught(
+        "layers: edge values",
+        "magnitude",
+        "(field == 0 ? 1 : field)",
+        "field",
+    );
+    caught(
+        "production build: wide",
+        "magnitude",
+        "atomicMax(tops + run.line, top)",
+        "tops[run.line] = top",
+    );
+}
+
+#[test]
+fn a_bound_that_is_too_small_is_caught_at_the_bounds() {
+    caught(
+        "layers: random",
+        "bound",
+        "atomicMax(cols + col, (u64)sum);",
+        "cols[col] = (u64)sum;",
+    );
+    caught(
+        "layers: random",
+        "bound",
+        "for (u32 k = 0; k < m.padded_depth; ++k)\n        sum += (i32)",
+        "for (u32 k = 0; k + 32 < m.padded_depth; ++k)\n        sum += (i32)",
+    );
+    caught_in(
+        "moduli-naive-fast",
+        "layers: random",
+        "bound",
+        "sum += magnitude * magnitude",
+        "sum += magnitude",
+    );
+    caught_in(
+        "moduli-naive-fast",
+        "production build: random",
+        "bound",
+        "atomicAdd(bounds + run.line, sum)",
+        "bounds[run.line] = sum",
+    );
+}
+
+#[test]
+fn an_exponent_one_too_large_or_too_small_is_caught_at_the_exponents() {
+    for (from, to) in [
+        ("&& u > leading >> (64 - length)) --q;", "&& u == 0) --q;"),
+        ("half.bits - length) >> 1;", "half.bits - length) / 2 - 1;"),
+        ("i32 exponent = -top;", "i32 exponent = 0;"),
+    ] {
+        let kind = if to.ends_with("0) --q;") {
+            "layers: random"
+        } else {
+            "layers: NaN"
+        };
+        caught(kind, "exponent", from, to);
+    }
+}
+
+#[test]
+fn a_value_cut_in_another_way_is_caught_at_the_split() {
+    caught(
+        "layers: wide",
+        "split",
+        "shift > -64 ? low >> -shift : 0",
+        "shift > -64 ? (low >> -shift) + (low >> (-shift - 1) & 1) : 0",
+    );
+    caught(
+        "layers: K where",
+        "split",
+        "high = low >> (64 - shift);",
+        "high = 0;",
+    );
+}
+
+#[test]
+fn a_missing_negative_or_a_wrong_fold_is_caught_at_the_residues() {
+    caught(
+        "layers: edge values",
+        "residue",
+        "cut.negative ? -balanced : balanced",
+        "balanced",
+    );
+    caught(
+        "layers: random",
+        "residue",
+        "- (i32)half;\n    return",
+        ";\n    return",
+    );
+    caught(
+        "production build: random",
+        "residue",
+        "cut.negative ? -balanced : balanced",
+        "balanced",
+    );
+    caught(
+        "layers: K where",
+        "residue",
+        "dot_bytes(cut.word[2], powers[2], half)",
+        "half",
+    );
+}
+
+#[test]
+fn padding_that_keeps_its_poison_is_caught_at_the_residues() {
+    for to in [
+        "if (!run.exists || run.line >= m.lines) return;\n    const i32 exponent",
+        "if (!run.exists || run.k >= m.depth) return;\n    const i32 exponent",
+    ] {
+        for kind in ["layers: sizes", "production build: sizes"] {
+            caught(
+                kind,
+                "residue",
+                "if (!run.exists) return;\n    const i32 exponent",
+                to,
+            );
+        }
+    }
+    caught(
+        "layers: sizes",
+        "magnitude",
+        "if (!run.exists) return;\n    const i32 top",
+        "if (!run.exists || run.line >= m.lines) return;\n    const i32 top",
+    );
+}
+
+#[test]
+fn a_wrong_place_of_a_line_a_plane_or_a_tile_is_caught_where_it_is_read_or_written() {
+    caught(
+        "layers: sizes",
+        "magnitude",
+        "(u64)run.line * m.line_stride",
+        "(u64)run.line * m.depth",
+    );
+    caught("layers: sizes", "residue", "out += plane;", "out += plane - RUN;");
+    // The second tile of rows, of columns and of K.
+    for (from, to) in [
+        (
+            "left[place_of(m.a_lines, m.padded_depth, row, k)]",
+            "left[place_of(m.a_lines, m.padded_depth, row >= 32 ? row - 32 : row, k)]",
+        ),
+        (
+            "right[place_of(m.b_lines, m.padded_depth, col, k)]",
+            "right[place_of(m.b_lines, m.padded_depth, col >= 32 ? col - 32 : col, k)]",
+        ),
+        (
+            "left[place_of(m.a_lines, m.padded_depth, row, k)]",
+            "left[place_of(m.a_lines, m.padded_depth, row, k >= 32 ? k - 32 : k)]",
+        ),
+    ] {
+        caught("layers: random", "accumulator", from, to);
+        caught("production build: random", "mod", from, to);
+    }
+}
+
+#[test]
+fn a_wrong_tail_of_k_is_caught_at_the_accumulators() {
+    let (from, to) = (
+        "for (u32 k = 0; k < m.padded_depth; ++k)\n        sum += (u32)",
+        "for (u32 k = 0; k + 32 < m.padded_depth; ++k)\n        sum += (u32)",
+    );
+    caught("layers: random", "accumulator", from, to);
+    caught("production build: random", "mod", from, to);
+}
+
+#[test]
+fn a_remainder_that_is_not_folded_into_its_range_is_caught_at_the_remainders() {
+    caught(
+        "layers: random",
+        "mod",
+        "return min(rest, rest - p);",
+        "return rest;",
+    );
+    caught(
+        "layers: random",
+        "mod",
+        "(u32)sum + moduli.positive[i]",
+        "(u32)sum",
+    );
+}
+
+#[test]
+fn a_dropped_modulus_is_caught_at_the_remainder_theorem() {
+    let (from, to) = ("i < theorem.count; ++i", "i + 1 < theorem.count; ++i");
+    caught("layers: random", "crt", from, to);
+    caught("production build: random", "scale", from, to);
+    // Or where it is multiplied.
+    caught(
+        "layers: random",
+        "residue",
+        "for (u32 i = 0; i < moduli.count; ++i)",
+        "for (u32 i = 0; i + 1 < moduli.count; ++i)",
+    );
+}
+
+#[test]
+fn a_missing_signed_fold_and_one_at_the_whole_product_are_caught_at_the_remainder_theorem() {
+    caught(
+        "layers: edge values",
+        "crt",
+        "if (!subtract(half, x)) return false;",
+        "return false;",
+    );
+    caught(
+        "layers: edge values",
+        "crt",
+        "half[i] = m.half[i];",
+        "half[i] = m.product[i];",
+    );
+    caught(
+        "layers: K where",
+        "crt",
+        "half[i] = m.half[i];",
+        "half[i] = m.half[i] - (i == WORDS - 1);",
+    );
+    caught(
+        "layers: random",
+        "crt",
+        "if (!subtract(less, m.product)) {",
+        "if (false) {",
+    );
+}
+
+#[test]
+fn a_rounding_that_is_not_the_nearest_even_is_caught_at_the_scale() {
+    for (from, to) in [
+        ("(inexact || (kept & 1))", "true"),
+        ("(inexact || (kept & 1))", "(kept & 1)"),
+        ("rest > half ||", "rest >= half ||"),
+        ("max(leading - FRACTION, 1 - LOWEST)", "leading - FRACTION"),
+        ("if (leading > 1023)", "if (leading > 1023000)"),
+        ("dropped > 64", "dropped > 63"),
+    ] {
+        caught("layers: wide", "scale", from, to);
+        caught("production build: wide", "scale", from, to);
+    }
+    caught(
+        "layers: wide",
+        "scale",
+        "-(row_exponent + col_exponents[col + j])",
+        "-row_exponent - col_exponents[col]",
+    );
+}
+
+#[test]
+fn a_product_of_what_is_not_finite_that_is_not_refused_is_caught() {
+    caught(
+        "layers: NaN",
+        "magnitude",
+        "if (!finite) atomicOr",
+        "if (false) atomicOr",
+    );
+    caught(
+        "production build: NaN",
+        "scale",
+        "computed ? rounded",
+        "true ? rounded",
+    );
+    caught("layers: NaN", "crt", "if (computed) {", "if (true) {");
+}
+
+#[test]
+fn a_stale_c_is_caught_at_the_scale() {
+    let from = "at[j] = out[j];";
+    caught("layers: edge values", "scale", from, "at[j] = at[j] + out[j];");
+    let to = "at[j] = at[j] != at[j] ? out[j] : at[j] + out[j];";
+    caught("layers: a second product", "scale", from, to);
+    caught("production build: a second product", "scale", from, to);
+}
+
+#[test]
+fn a_row_written_into_the_gap_behind_another_is_caught_at_the_scale() {
+    caught(
+        "layers: sizes",
+        "scale",
+        "c + (u64)row * m.c_stride + col",
+        "c + (u64)row * m.cols + col",
+    );
+}
+
+#[test]
+fn what_is_made_of_the_librarys_sums_is_caught_where_it_is_wrong() {
+    let caught = |kind, layer, from, to| caught_in("moduli-cublas", kind, layer, from, to);
+    let row = outcome("moduli-cublas", "layers: sizes", None);
+    assert!(row.ok && row.checked > 20, "{}", row.message);
+    caught(
+        "layers: random",
+        "bound",
+        "of_col[j] = max(of_col[j], sum);",
+        "of_col[j] = sum;",
+    );
+    caught(
+        "production build: random",
+        "mod",
+        "remainder_of(sums[index * RUN + j], moduli, i)",
+        "remainder_of(sums[index * RUN + (j ^ 1)], moduli, i)",
+    );
+    caught(
+        "layers: sizes",
+        "mod",
+        "const u32 i = (u32)(index / runs);",
+        "const u32 i = (u32)(index % moduli.count);",
+    );
+}
+
+#[test]
+fn a_chunk_in_the_wrong_place_of_a_block_is_caught_at_the_bytes() {
+    for (from, to) in [
+        ("((k / 16 ^ line) & 7) * 16", "(k / 16 & 7) * 16"),
+        (
+            "(u64)(k / 128) * padded_lines + line",
+            "(u64)line * (padded_depth / 128) + k / 128",
+        ),
+    ] {
+        caught_in("moduli-naive-blocks", "layers: random", "magnitude", from, to);
+        caught_in(
+            "moduli-naive-blocks",
+            "production build: random",
+            "magnitude",
+            from,
+            to,
+        );
+    }
+}

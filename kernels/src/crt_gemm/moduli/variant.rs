@@ -1,0 +1,108 @@
+//! A variant of the scheme of N moduli, ready to be checked and timed.
+
+use std::sync::Arc;
+
+use super::check::{ModuliCheck, ModuliRefusals, groups};
+use super::kernel::ModuliKernel;
+use super::production::ModuliProduction;
+use crate::crt_gemm::check::{Findings, Group, VectorFile};
+use crate::crt_gemm::options::VariantFile;
+use crate::crt_gemm::variant::{needs_a_card, no_native_kernel, no_prefix};
+use crate::family::{Check, DeviceKind, PrefixError, Production, ValidationPlan, Variant, VectorError};
+use crate::loops::LoopPlan;
+use crate::native::Isa;
+use crate::workload::{Source, Workload};
+
+/// A variant that was read from its file.
+#[derive(Clone)]
+pub struct ModuliVariant {
+    name: String,
+    file: Arc<VariantFile>,
+}
+
+impl ModuliVariant {
+    /// The variant `name`.
+    pub fn new(name: &str, file: VariantFile) -> ModuliVariant {
+        ModuliVariant {
+            name: name.to_owned(),
+            file: Arc::new(file),
+        }
+    }
+
+    fn kernel(&self, trace: bool) -> ModuliKernel {
+        ModuliKernel::new(&self.name, Arc::clone(&self.file), trace)
+    }
+}
+
+impl Variant for ModuliVariant {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn summary(&self) -> &str {
+        &self.file.summary
+    }
+
+    fn options(&self) -> Vec<(&'static str, String)> {
+        self.file.described()
+    }
+
+    fn not_applicable(&self, _device: DeviceKind) -> Vec<&'static str> {
+        vec![]
+    }
+
+    /// Each group of products by a trace build, layer by layer; then by the production build, of which the buffers between
+    /// its kernels are seen. In both, edge values come first and random ones last.
+    fn checks(&self, plan: &ValidationPlan) -> Vec<Box<dyn Check>> {
+        let large = plan.device == DeviceKind::Cuda;
+        let mut checks: Vec<Box<dyn Check>> = Vec::new();
+        for (trace, build) in [(true, "layers"), (false, "production build")] {
+            for Group { name, cases } in groups(plan.seed, self.file.bits(), large) {
+                let name = format!("{build}: {name}");
+                let check = ModuliCheck::new(self.kernel(trace), &name, cases, Findings::default());
+                checks.push(Box::new(check));
+            }
+        }
+        checks.push(Box::new(ModuliRefusals::new(self.kernel(false))));
+        checks
+    }
+
+    /// The cases of a vector file are about the numbers of the scheme, which the host proves, or other schemes: all are
+    /// counted as not covered.
+    fn vector_checks(&self, text: &str) -> Result<Vec<Box<dyn Check>>, VectorError> {
+        let mut findings = Findings::default();
+        findings.not_covered(VectorFile::parse(text)?.cases());
+        let check = ModuliCheck::new(self.kernel(true), "vectors", Vec::new(), findings);
+        Ok(vec![Box::new(check)])
+    }
+
+    fn overflow_check(&self, _plan: &ValidationPlan) -> Option<Box<dyn Check>> {
+        None
+    }
+
+    fn production(&self, request: &Production) -> Result<Box<dyn Workload>, PrefixError> {
+        no_prefix(request)?;
+        let production = ModuliProduction::new(self.kernel(false), request);
+        Ok(Box::new(production.map_err(|why| PrefixError(why.to_string()))?))
+    }
+
+    fn source(&self) -> Source {
+        self.kernel(false).source()
+    }
+
+    fn loops(&self) -> Option<LoopPlan> {
+        None
+    }
+
+    fn cannot_run_on(&self, device: DeviceKind) -> Option<String> {
+        if self.file.options.kernel.has_tensor_cores() {
+            needs_a_card(&self.name, device)
+        } else {
+            no_native_kernel(&self.name, device)
+        }
+    }
+
+    fn native_states(&self, _isa: Isa) -> Option<u32> {
+        None
+    }
+}

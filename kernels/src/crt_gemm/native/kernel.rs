@@ -1,0 +1,165 @@
+//! The call of the library, and how far its result may be off.
+
+use crate::crt_gemm::exact::{Dyadic, dot_ieee};
+use crate::crt_gemm::problem::{Problem, Side};
+use crate::crt_gemm::{Matrix, kernel::STALE};
+use crate::library::{Gemm, GemmKind, Library, Operand};
+use crate::workload::{Buffer, BufferId, Setup, Source};
+
+/// A as it lies.
+pub const A: BufferId = BufferId(0);
+/// B as it lies.
+pub const B: BufferId = BufferId(1);
+/// The result, row after row.
+pub const C: BufferId = BufferId(2);
+
+/// A session builds a text; here the library has all the work.
+const TEXT: &str = "// The library multiplies: this text has nothing to do, and is there because a session builds one.\n\
+                    extern \"C\" __global__ void native_nothing() {}\n";
+
+/// The CUDA text.
+pub fn source(name: &str) -> Source {
+    Source {
+        file: format!("crt-gemm-{name}.cu"),
+        text: TEXT.to_owned(),
+        defines: vec![],
+        entry: "native_nothing",
+        helpers: vec![],
+        options: vec![],
+    }
+}
+
+/// What to build, with buffers for each of `problems`.
+pub fn setup<'p>(name: &str, problems: impl Iterator<Item = &'p Problem>) -> Setup {
+    let mut most = [0; 3];
+    for problem in problems {
+        let words = [
+            2 * problem.stored(Side::A).len(),
+            2 * problem.stored(Side::B).len(),
+            c_words(problem),
+        ];
+        for (most, words) in most.iter_mut().zip(words) {
+            *most = (*most).max(words);
+        }
+    }
+    let buffers = ["A", "B", "C"].into_iter().zip(most);
+    Setup {
+        source: source(name),
+        native: None,
+        library: Some(Library::Cublas),
+        buffers: buffers
+            .map(|(name, words)| Buffer {
+                name,
+                words,
+                fill: STALE,
+            })
+            .collect(),
+    }
+}
+
+/// Words of C, gaps included.
+pub fn c_words(problem: &Problem) -> usize {
+    2 * problem.a.rows * problem.c_stride()
+}
+
+/// The call. The library counts columns first, where C lies row after row: it is told to form the transposed product
+/// B^T A^T, whose columns are C's rows. A matrix that lies row after row is its own transposed one to the library.
+pub fn gemm(problem: &Problem) -> Gemm {
+    let shape = problem.shape();
+    let operand = |buffer, side: Side| {
+        let strides = problem.strides(side);
+        Operand {
+            buffer,
+            offset: 0,
+            leading: strides.line.max(strides.depth),
+            transposed: problem.fortran,
+        }
+    };
+    Gemm {
+        kind: GemmKind::F64,
+        m: shape.cols,
+        n: shape.rows,
+        k: shape.depth,
+        a: operand(B, Side::B),
+        b: operand(A, Side::A),
+        c: Operand {
+            buffer: C,
+            offset: 0,
+            leading: problem.c_stride(),
+            transposed: false,
+        },
+    }
+}
+
+/// What an element must be: the exact one rounded once, and how far off it may be. N. Higham, "Accuracy and Stability of
+/// Numerical Algorithms", 2002, section 3.5: K u / (1 - K u) times the sum of magnitudes, whatever the order of the sums.
+pub fn element(a: &Matrix, b: &Matrix, r: usize, c: usize) -> (f64, f64) {
+    let column: Vec<f64> = (0..b.rows).map(|k| b.at(k, c)).collect();
+    let right = dot_ieee(a.row(r), &column);
+    let magnitude = |v: &f64| Dyadic::of(*v).map_or_else(|| Dyadic::new(0, 0), |v| v.abs());
+    let magnitudes = a
+        .row(r)
+        .iter()
+        .zip(&column)
+        .fold(Dyadic::new(0, 0), |sum, (a, b)| {
+            &sum + &(&magnitude(a) * &magnitude(b))
+        });
+    let roundings = a.cols as f64 * f64::EPSILON / 2.0;
+    // The rounding of the right one to a double, and what each product loses below the smallest normal.
+    let rounded = right.abs() * f64::EPSILON / 2.0 + (a.cols + 1) as f64 * f64::from_bits(1);
+    (
+        right,
+        (roundings / (1.0 - roundings) * magnitudes.to_f64()).next_up() + rounded,
+    )
+}
+
+/// Whether `got` is an element that [`element`] allows.
+pub fn allowed(got: f64, (right, off): (f64, f64)) -> bool {
+    if right.is_finite() {
+        (got - right).abs() <= off
+    } else {
+        got.is_nan() == right.is_nan() && (got.is_nan() || got == right)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_order_and_gap_gives_the_library_a_call_that_it_takes() {
+        for (gap, fortran) in [(0, false), (3, false), (0, true), (5, true)] {
+            let problem = Problem {
+                gap,
+                fortran,
+                ..Problem::new(Matrix::constant(3, 4, 1.0), Matrix::constant(4, 2, 1.0))
+            };
+            let gemm = gemm(&problem);
+            let setup = setup("x", std::iter::once(&problem));
+            assert_eq!(
+                gemm.check(|id| 4 * setup.buffers[id.0].words),
+                Ok(()),
+                "{gap} {fortran}"
+            );
+            assert_eq!((gemm.m, gemm.n, gemm.k), (2, 3, 4));
+            let right = if fortran {
+                (4 + gap, 3 + gap)
+            } else {
+                (2 + gap, 4 + gap)
+            };
+            assert_eq!((gemm.a.leading, gemm.b.leading), right);
+        }
+    }
+
+    #[test]
+    fn an_element_may_be_off_by_its_roundings_and_no_more() {
+        let (a, b) = (Matrix::constant(1, 100, 0.1), Matrix::constant(100, 1, 0.3));
+        let summed: f64 = (0..100).map(|_| 0.1 * 0.3).sum();
+        let bound = element(&a, &b, 0, 0);
+        assert!(allowed(summed, bound) && allowed(bound.0, bound));
+        assert!(!allowed(summed + 1e-13, bound) && !allowed(f64::NAN, bound));
+        let infinite = Matrix::constant(1, 100, f64::INFINITY);
+        let bound = element(&infinite, &b, 0, 0);
+        assert!(allowed(f64::INFINITY, bound) && !allowed(1.0, bound) && !allowed(f64::NAN, bound));
+    }
+}

@@ -1,0 +1,9 @@
+//! The library's own FP64 product: what the schemes are held against in speed. It forms one layer, the result, and promises
+//! no bits of it: an element is right where it is as near to the exact one as K roundings allow.
+
+mod check;
+mod kernel;
+mod production;
+mod variant;
+
+pub use variant::NativeVariant;

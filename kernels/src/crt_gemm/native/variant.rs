@@ -1,0 +1,94 @@
+//! The library's product as a variant.
+
+use std::sync::Arc;
+
+use super::check::NativeCheck;
+use super::kernel::source;
+use super::production::NativeProduction;
+use crate::crt_gemm::check::{Findings, Group, VectorFile, groups};
+use crate::crt_gemm::options::VariantFile;
+use crate::crt_gemm::variant::{no_native_kernel, no_prefix};
+use crate::family::{Check, DeviceKind, PrefixError, Production, ValidationPlan, Variant, VectorError};
+use crate::loops::LoopPlan;
+use crate::native::Isa;
+use crate::workload::{Source, Workload};
+
+/// A variant that was read from its file.
+#[derive(Clone)]
+pub struct NativeVariant {
+    name: String,
+    file: Arc<VariantFile>,
+}
+
+impl NativeVariant {
+    /// The variant `name`.
+    pub fn new(name: &str, file: VariantFile) -> NativeVariant {
+        NativeVariant {
+            name: name.to_owned(),
+            file: Arc::new(file),
+        }
+    }
+}
+
+impl Variant for NativeVariant {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn summary(&self) -> &str {
+        &self.file.summary
+    }
+
+    fn options(&self) -> Vec<(&'static str, String)> {
+        self.file.described()
+    }
+
+    fn not_applicable(&self, _device: DeviceKind) -> Vec<&'static str> {
+        vec![]
+    }
+
+    fn checks(&self, plan: &ValidationPlan) -> Vec<Box<dyn Check>> {
+        let large = plan.device == DeviceKind::Cuda;
+        let check = |Group { name, cases }| -> Box<dyn Check> {
+            Box::new(NativeCheck::new(&self.name, name, cases, Findings::default()))
+        };
+        groups(plan.seed, large).into_iter().map(check).collect()
+    }
+
+    /// No case of a vector file is about doubles alone: all are counted as not covered.
+    fn vector_checks(&self, text: &str) -> Result<Vec<Box<dyn Check>>, VectorError> {
+        let mut findings = Findings::default();
+        findings.not_covered(VectorFile::parse(text)?.cases());
+        let check = NativeCheck::new(&self.name, "vectors", Vec::new(), findings);
+        Ok(vec![Box::new(check)])
+    }
+
+    fn overflow_check(&self, _plan: &ValidationPlan) -> Option<Box<dyn Check>> {
+        None
+    }
+
+    fn production(&self, request: &Production) -> Result<Box<dyn Workload>, PrefixError> {
+        no_prefix(request)?;
+        Ok(Box::new(NativeProduction::new(
+            &self.name,
+            self.file.trial.edge,
+            request,
+        )))
+    }
+
+    fn source(&self) -> Source {
+        source(&self.name)
+    }
+
+    fn loops(&self) -> Option<LoopPlan> {
+        None
+    }
+
+    fn cannot_run_on(&self, device: DeviceKind) -> Option<String> {
+        no_native_kernel(&self.name, device)
+    }
+
+    fn native_states(&self, _isa: Isa) -> Option<u32> {
+        None
+    }
+}
