@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use assay_kernels::family::{Variant, family};
+use assay_kernels::family::family;
 use assay_kernels::md5_q9::{Md5Variant, Mutation, Phase};
 
 use super::doctored::{self, PLAN, emulated, validated, validated_together};
