@@ -92,8 +92,21 @@ pub fn code(error: &anyhow::Error) -> u8 {
 
 /// Print an error as one sentence and turn it into an exit code.
 pub fn report(error: &anyhow::Error) -> ExitCode {
-    eprintln!("assay: {}", sentence(error));
+    eprintln!("assay: {}", printable(&sentence(error)));
     ExitCode::from(code(error))
+}
+
+/// Without control characters: what a message quotes of a file must not command the terminal.
+fn printable(text: &str) -> String {
+    let mut printable = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' => printable.push(c),
+            c if c.is_control() => printable.extend(c.escape_default()),
+            c => printable.push(c),
+        }
+    }
+    printable
 }
 
 /// An error with its causes, of which those that it already tells are left out.
@@ -110,6 +123,14 @@ fn sentence(error: &anyhow::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn control_characters_are_written_out() {
+        assert_eq!(
+            printable("\u{1b}[31mred\u{0} é\nnext"),
+            "\\u{1b}[31mred\\u{0} é\nnext"
+        );
+    }
 
     #[test]
     fn a_cause_is_told_once() {
