@@ -13,7 +13,11 @@ use crate::select::Selected;
 
 fn variant(name: &str) -> Md5Variant {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../variants/md5-q9/{name}.toml"));
-    Md5Variant::parse(name, &std::fs::read_to_string(file).unwrap()).unwrap()
+    // A planted hit costs all slots of a block's threads, which the host's processor computes one after the other.
+    let text = std::fs::read_to_string(file)
+        .unwrap()
+        .replace("inner = 32", "inner = 8");
+    Md5Variant::parse(name, &text).unwrap()
 }
 
 fn selected(
