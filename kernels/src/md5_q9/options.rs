@@ -32,7 +32,7 @@ pub struct Options {
     /// The base makes K + m zero at seven steps, which then take neither.
     #[serde(default)]
     pub zero_constants: bool,
-    /// Every K + m is kept in a uniform register for the whole launch.
+    /// Every K + m is computed at the beginning of a thread, for the compiler to keep: on sm_90 it does so in uniform registers.
     #[serde(default)]
     pub held_constants: bool,
     /// How a logic function of three words is written.
