@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::{
-    Align, Manifest, Record, RecordError, Table, TableColumn,
+    Align, Manifest, Record, RecordError, Table, TableColumn, class,
     environment::environment,
+    natural_key,
     report::ReportError,
     rows::{RunRow, Verdict},
     stats::{Interval, StatsError, welch},
-    summary::natural_key,
     table::{giga, plus_minus},
 };
 
@@ -152,7 +152,7 @@ impl Trials {
         let baseline = self
             .baselines
             .iter()
-            .find(|baseline| crate::family(baseline) == crate::family(variant) && *baseline != variant);
+            .find(|baseline| class(baseline) == class(variant) && *baseline != variant);
         let Some(baseline) = baseline else {
             return Vec::new();
         };

@@ -14,6 +14,7 @@ mod energy;
 mod environment;
 mod fault;
 mod hex;
+mod label;
 mod manifest;
 mod record;
 mod rederive;
@@ -34,6 +35,7 @@ pub use compare::{Agreement, Comparison, compare};
 pub use energy::{EDGES_MIN_S, Finding, GAP_FLAGGED, LEAD_S, PowerLog, SILENCE_MAX_S, TrialPower};
 pub use fault::Fault;
 pub use hex::{Hex32, HexError, decode_hex, encode_hex};
+pub use label::{Class, class, family, is_control, natural_key, subject};
 pub use manifest::{
     Build, Device, FileEntry, Gpu, Host, Manifest, Objective, PowerPlan, SCHEMA, Status, TrialPlan, TunePlan,
     VariantEntry,
@@ -41,7 +43,7 @@ pub use manifest::{
 pub use record::{MANIFEST, Record, RecordError, RecordWriter};
 pub use rederive::rederive;
 pub use report::{REPORT_FILES, Report, ReportError};
-pub use summary::{InvalidTrial, Summary, family, is_control, natural_key, summarise};
+pub use summary::{InvalidTrial, Summary, summarise};
 pub use table::{Align, Table, TableColumn, summary_table};
 pub use tables::{decode_rows, encode_rows};
 pub use throttle::{Effect, ThrottleSet, UnknownReason};

@@ -140,7 +140,7 @@ pub struct TrialPlan {
     pub rounds: u32,
     /// Longest warm-up before the first trial, s.
     pub warmup_seconds: f64,
-    /// The label of each family's baseline, at most one a family.
+    /// The label of each class's baseline ([`class`](crate::class)), at most one a class.
     pub baselines: Vec<String>,
 }
 

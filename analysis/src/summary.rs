@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
+    label::{Class, class, is_control, natural_key},
     rows::{RunRow, SummaryRow, Verdict},
     stats::{Estimate, Interval, StatsError, paired_ratio, poisson_two_sided},
 };
@@ -10,7 +11,7 @@ use crate::{
 /// What the trials of a record come to.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summary {
-    /// A row per variant and device: by device, then family; in a family its baseline first, then by label.
+    /// A row per variant and device: by device, then class; in a class its baseline first, then by label.
     pub rows: Vec<SummaryRow>,
     /// The trials that do not count.
     pub invalid: Vec<InvalidTrial>,
@@ -27,62 +28,37 @@ pub struct InvalidTrial {
     pub reason: String,
 }
 
-/// Whether a label is an A/A control: a baseline measured a second time, never a baseline and never the best.
-pub fn is_control(label: &str) -> bool {
-    label.ends_with("@aa")
-}
-
-/// The family in a label `FAMILY/NAME`.
-pub fn family(label: &str) -> &str {
-    label.split_once('/').map_or(label, |(family, _)| family)
-}
-
-/// A key that sorts labels `FAMILY/NAME` as people count: v2 before v10.
-pub fn natural_key(label: &str) -> (String, String, u64, String) {
-    let (family, name) = label.rsplit_once('/').unwrap_or(("", label));
-    let start = name.find(|c: char| c.is_ascii_digit()).unwrap_or(name.len());
-    let end = name[start..]
-        .find(|c: char| !c.is_ascii_digit())
-        .map_or(name.len(), |end| start + end);
-    (
-        family.to_owned(),
-        name[..start].to_owned(),
-        name[start..end].parse().unwrap_or(0),
-        name[end..].to_owned(),
-    )
-}
-
 /// Summarises trials. Only valid ones count; the others are counted and listed.
 ///
-/// `baselines` holds the label of each family's baseline ([`TrialPlan::baselines`](crate::TrialPlan)); a family without one
+/// `baselines` holds the label of each class's baseline ([`TrialPlan::baselines`](crate::TrialPlan)); a class without one
 /// gets no ratios. Fails where a valid trial's value cannot enter a statistic.
 pub fn summarise(runs: &[RunRow], baselines: &[String]) -> Result<Summary, StatsError> {
     let baseline_of = |label: &str| {
         baselines
             .iter()
-            .find(|baseline| family(baseline) == family(label) && !is_control(baseline))
+            .find(|baseline| class(baseline) == class(label) && !is_control(baseline))
             .map(String::as_str)
     };
-    let mut groups: BTreeMap<(&str, &str, bool, &str), Vec<&RunRow>> = BTreeMap::new();
+    let mut groups: BTreeMap<(&str, Class, bool, &str), Vec<&RunRow>> = BTreeMap::new();
     for run in runs {
         let label = run.variant.as_str();
         let key = (
             run.device.as_str(),
-            family(label),
+            class(label),
             baseline_of(label) != Some(label),
             label,
         );
         groups.entry(key).or_default().push(run);
     }
     let mut in_order: Vec<_> = groups.iter().collect();
-    in_order.sort_by_cached_key(|((device, _, later, label), _)| {
-        (*device, family(label), *later, natural_key(label))
+    in_order.sort_by_cached_key(|((device, class, later, label), _)| {
+        (*device, *class, *later, natural_key(label))
     });
     let rows = in_order
         .into_iter()
-        .map(|((device, family, _, label), trials)| {
+        .map(|((device, class, _, label), trials)| {
             let baseline = baseline_of(label);
-            let reference = baseline.and_then(|baseline| groups.get(&(*device, *family, false, baseline)));
+            let reference = baseline.and_then(|baseline| groups.get(&(*device, *class, false, baseline)));
             summary_row(trials, baseline, reference.map_or(&[], Vec::as_slice))
         })
         .collect::<Result<_, _>>()?;

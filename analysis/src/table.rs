@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Summary, family, is_control, rows::SummaryRow};
+use crate::{Summary, class, is_control, rows::SummaryRow};
 
 /// On which side a column's cells stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,7 +94,7 @@ pub fn summary_table(summary: &Summary) -> Table {
         TableColumn {
             name: "variant",
             unit: "",
-            description: "what was run; * marks the fastest of its family and device",
+            description: "what was run; * marks the fastest of its family, size and device",
             align: Align::Left,
         },
         TableColumn {
@@ -179,7 +179,7 @@ fn label(row: &SummaryRow, rows: &[SummaryRow]) -> String {
     let rivals = || {
         rows.iter().filter(|other| {
             other.device == row.device
-                && family(&other.variant) == family(&row.variant)
+                && class(&other.variant) == class(&row.variant)
                 && !is_control(&other.variant)
         })
     };

@@ -6,7 +6,7 @@ use std::{env, fs};
 
 use anyhow::Context;
 use assay_analysis::natural_key;
-use assay_kernels::family::{Family, Variant, families, family};
+use assay_kernels::family::{Family, Variant, families, family, name_and_size};
 
 use crate::exit::Usage;
 
@@ -24,6 +24,25 @@ impl Selected {
     pub fn label(&self) -> String {
         format!("{}/{}", self.family.name(), self.variant.name())
     }
+}
+
+/// One of each variant file, that of the largest size: sizes of a variant share its text, and are proved once.
+pub fn of_each_file(selected: &[Selected]) -> Vec<Selected> {
+    let mut distinct: Vec<Selected> = Vec::new();
+    let split = |one: &Selected| {
+        let (file, size) = name_and_size(one.variant.name());
+        let size: u64 = size.and_then(|size| size.parse().ok()).unwrap_or(0);
+        ((one.family.name(), file.to_owned()), size)
+    };
+    for one in selected {
+        let (file, size) = split(one);
+        match distinct.iter_mut().find(|known| split(known).0 == file) {
+            Some(known) if split(known).1 < size => *known = one.clone(),
+            Some(_) => {}
+            None => distinct.push(one.clone()),
+        }
+    }
+    distinct
 }
 
 /// The folder of variant files.
@@ -97,8 +116,9 @@ impl Shelf {
         Ok(names)
     }
 
-    /// The file of a variant.
+    /// The file of a variant, whatever its size.
     fn path(&self, family: &dyn Family, name: &str) -> PathBuf {
+        let (name, _) = name_and_size(name);
         self.folder.join(family.name()).join(format!("{name}.toml"))
     }
 
@@ -113,6 +133,10 @@ impl Shelf {
 
     /// Read one variant.
     fn read(&self, family: &'static dyn Family, name: &str) -> anyhow::Result<Selected> {
+        if let ((plain, Some(_)), None) = (name_and_size(name), family.size()) {
+            let why = format!("{0}/{name}: {0} has no sizes, write {0}/{plain}", family.name());
+            return Err(Usage(why).into());
+        }
         let path = self.path(family, name);
         let text = fs::read_to_string(&path).map_err(|error| {
             let known = self.names(family).unwrap_or_default().join(", ");
@@ -141,7 +165,8 @@ impl Shelf {
             .collect()
     }
 
-    /// The variants that `selectors` name: a family, `FAMILY/NAME`, or a name that only one family has; all of
+    /// The variants that `selectors` name: a family, `FAMILY/NAME`, or a name that only one family has, each name with
+    /// `@SIZE` behind it where the family has sizes; all of
     /// them when there are no selectors. No variant comes twice.
     ///
     /// # Errors
@@ -178,7 +203,11 @@ impl Shelf {
         check_name(selector, selector)?;
         let mut holders = Vec::new();
         for family in families() {
-            if self.names(*family)?.iter().any(|name| name == selector) {
+            if self
+                .names(*family)?
+                .iter()
+                .any(|name| name == name_and_size(selector).0)
+            {
                 holders.push(*family);
             }
         }
@@ -195,7 +224,13 @@ impl Shelf {
 
 /// A name is a file's stem, never a path.
 fn check_name(selector: &str, name: &str) -> Result<(), Usage> {
+    let (name, size) = name_and_size(name);
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if size.is_some_and(|size| size.is_empty() || !size.bytes().all(|byte| byte.is_ascii_digit())) {
+        return Err(Usage(format!(
+            "`{selector}` names no size: use FAMILY/NAME@NUMBER"
+        )));
+    }
     if name.is_empty() || !name.chars().all(plain) || name.starts_with('.') {
         return Err(Usage(format!(
             "`{selector}` names no variant: use FAMILY, FAMILY/NAME or NAME"
@@ -217,10 +252,27 @@ mod tests {
     use super::*;
 
     #[test]
+    fn sizes_of_a_variant_are_proved_once_at_the_largest() {
+        let family = family("crt-gemm").unwrap();
+        let text =
+            "summary = \"x\"\n[options]\nscheme = \"native\"\nkernel = \"cublas\"\n[trial]\nedge = 64\n";
+        let one = |name| Selected {
+            family,
+            variant: family.variant(name, text).unwrap(),
+        };
+        let selected = ["b@512", "a@128", "a", "b", "a@1024", "a@256"].map(one);
+        let labels: Vec<String> = of_each_file(&selected).iter().map(Selected::label).collect();
+        assert_eq!(labels, ["crt-gemm/b@512", "crt-gemm/a@1024"]);
+    }
+
+    #[test]
     fn a_name_is_no_path() {
         for bad in ["", "..", "../v0", "a/b", ".hidden", "v 0"] {
             assert!(check_name("x", bad).is_err(), "{bad:?}");
         }
-        assert!(check_name("x", "v4-b128_2").is_ok());
+        for bad in ["v4@", "v4@x", "v4@512@aa", "v4@-1", "@512"] {
+            assert!(check_name("x", bad).is_err(), "{bad:?}");
+        }
+        assert!(check_name("x", "v4-b128_2").is_ok() && check_name("x", "v4@512").is_ok());
     }
 }

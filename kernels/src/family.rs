@@ -249,6 +249,12 @@ pub struct BaseWords {
     pub prefix: Arc<[u8]>,
 }
 
+/// The name of a variant's file and the size behind it: `("v", Some("512"))` for `v@512`.
+pub fn name_and_size(name: &str) -> (&str, Option<&str>) {
+    name.split_once('@')
+        .map_or((name, None), |(name, size)| (name, Some(size)))
+}
+
 /// One thing to compute.
 pub trait Family: Sync {
     /// Its name, such as `md5-q9`.
@@ -267,12 +273,16 @@ pub trait Family: Sync {
     fn default_variant(&self, device: DeviceKind) -> &'static str;
     /// The variant that ratios are taken to.
     fn baseline(&self) -> &'static str;
+    /// What the size of a variant `NAME@SIZE` is, for messages; `None` where a variant has none.
+    fn size(&self) -> Option<&'static str> {
+        None
+    }
     /// Whether it has native host kernels.
     fn has_native(&self) -> bool;
-    /// Read a variant.
+    /// Read a variant. `NAME@SIZE` is the one of that file at another size ([`Family::size`]).
     ///
     /// # Errors
-    /// When the text is not a variant of this family.
+    /// When the text is not a variant of this family, or it cannot have that size.
     fn variant(&self, name: &str, text: &str) -> Result<Arc<dyn Variant>, VariantError>;
     /// Its search capability, where it has one.
     fn search(&self) -> Option<&dyn Search>;

@@ -17,6 +17,12 @@ pub enum Library {
 pub enum GemmKind {
     /// Doubles: `cublasDgemm`.
     F64,
+    /// Doubles by the library's own emulation from integers: `cublasDgemm` in its mode `CUBLAS_FP64_EMULATED_FIXEDPOINT_MATH`,
+    /// eager, with so many bits of mantissa (in whole bytes, the sign's bit included).
+    F64FixedPoint {
+        /// Bits of mantissa.
+        bits: u32,
+    },
     /// Bytes with a sign to 32-bit sums, which wrap: `cublasGemmEx` of `CUDA_R_8I` with `CUBLAS_COMPUTE_32I`.
     S8,
 }
@@ -109,7 +115,7 @@ impl GemmKind {
     /// Bytes of an element of A or B, and of C.
     pub fn bytes(self) -> (usize, usize) {
         match self {
-            GemmKind::F64 => (8, 8),
+            GemmKind::F64 | GemmKind::F64FixedPoint { .. } => (8, 8),
             GemmKind::S8 => (1, 4),
         }
     }

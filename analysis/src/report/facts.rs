@@ -2,10 +2,10 @@
 
 use super::{REPORT_FILES, ReportError};
 use crate::{
-    FileEntry, MANIFEST, Manifest, Record, Summary, family, is_control,
+    Class, FileEntry, MANIFEST, Manifest, Record, Summary, class, family, is_control,
     record::{file_entry, file_names},
     rows::{BoundRow, PowerRow, RunRow, SassRow, SummaryRow},
-    summarise,
+    subject, summarise,
 };
 
 /// Everything that the report says something about.
@@ -75,22 +75,33 @@ impl Facts {
         families
     }
 
-    /// The fastest variant of a family, never an A/A control.
+    /// The classes whose variants were timed, in order.
+    pub(super) fn classes(&self) -> Vec<Class<'_>> {
+        let mut classes: Vec<Class> = Vec::new();
+        for of_row in self.summary.rows.iter().map(|row| class(&row.variant)) {
+            if !classes.contains(&of_row) {
+                classes.push(of_row);
+            }
+        }
+        classes
+    }
+
+    /// The best variant of a class, never an A/A control.
     pub(super) fn best<'f>(
         &'f self,
-        name: &str,
+        of: Class,
         value: fn(&SummaryRow) -> Option<f64>,
     ) -> Option<&'f SummaryRow> {
         self.summary
             .rows
             .iter()
-            .filter(|row| family(&row.variant) == name && !is_control(&row.variant) && value(row).is_some())
+            .filter(|row| class(&row.variant) == of && !is_control(&row.variant) && value(row).is_some())
             .max_by(|a, b| value(a).unwrap_or(0.0).total_cmp(&value(b).unwrap_or(0.0)))
     }
 
     /// The bound of a variant; an A/A control has its baseline's.
     pub(super) fn bound(&self, label: &str) -> Option<&BoundRow> {
-        let label = label.strip_suffix("@aa").unwrap_or(label);
+        let label = subject(label);
         self.bounds.iter().find(|row| row.variant == label)
     }
 }

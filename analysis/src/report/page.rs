@@ -74,11 +74,11 @@ fn lead(facts: &Facts) -> Vec<String> {
         Status::Failed => lead.push("The run failed: see the notes and the validation.".into()),
         Status::Running | Status::Complete => {}
     }
-    for family in facts.families() {
-        let fastest = facts.best(family, |row| row.rate_units_per_s_mean);
+    for class in facts.classes() {
+        let fastest = facts.best(class, |row| row.rate_units_per_s_mean);
         lead.extend(fastest.map(|row| {
             format!(
-                "{} is the fastest of {family}: {} G units/s{}.",
+                "{} is the fastest of {class}: {} G units/s{}.",
                 row.variant,
                 tables::plus_minus_giga(
                     row.rate_units_per_s_mean,
@@ -93,7 +93,7 @@ fn lead(facts: &Facts) -> Vec<String> {
                 ),
             )
         }));
-        let thriftiest = facts.best(family, |row| row.units_per_joule_mean);
+        let thriftiest = facts.best(class, |row| row.units_per_joule_mean);
         lead.extend(thriftiest.map(|row| {
             format!(
                 "{} does the most per joule: {} G units/J{}.",

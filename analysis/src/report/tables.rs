@@ -11,6 +11,7 @@ use crate::{
     is_control,
     rows::{SassRow, SummaryRow, Verdict, pipe_totals},
     stats::expected_times,
+    subject,
     table::{giga, plus_minus as plus_minus_text},
 };
 
@@ -176,7 +177,7 @@ pub(super) fn clocks(facts: &Facts) -> Option<Table> {
         .rows
         .iter()
         .map(|row| {
-            let label = row.variant.strip_suffix("@aa").unwrap_or(&row.variant);
+            let label = subject(&row.variant);
             let account: Vec<&SassRow> = facts.sass.iter().filter(|sass| sass.variant == label).collect();
             let has_account = !account.is_empty();
             let totals = pipe_totals(account);

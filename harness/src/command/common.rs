@@ -39,7 +39,7 @@ pub fn say_if_unchecked(folder: &Path) {
 /// Which variants.
 #[derive(Debug, Clone, clap::Args)]
 pub struct SelectorArgs {
-    /// Families or variants, such as md5-q9 or md5-q9/v4 [default: all]
+    /// Families or variants, such as md5-q9, md5-q9/v4 or crt-gemm/moduli-mma@8192 [default: all]
     #[arg(value_name = "SELECTOR", conflicts_with = "all")]
     pub selectors: Vec<String>,
     /// Every variant of every family

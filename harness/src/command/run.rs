@@ -16,7 +16,7 @@ use crate::exit::Outcome;
 use crate::pipes::{PipeRates, recorded};
 use crate::progress::Progress;
 use crate::sass::{PipeSource, SassResult};
-use crate::select::{Selected, Shelf};
+use crate::select::{Selected, Shelf, of_each_file};
 use crate::toolchain::{Arch, Toolchain};
 use crate::trial::{Earlier, TrialRequest, trials};
 use crate::validate::{Evidence, table, validate};
@@ -27,9 +27,11 @@ use crate::validate::{Evidence, table, validate};
   assay run
   assay run md5-q9 --device cpu --seconds 10s --rounds 5
   assay run v0 v4 v5 --device cuda:0 --seconds 60s --rounds 1 --out results/my-card
+  assay run native-dgemm@4096 moduli-mma@4096 native-dgemm@8192 moduli-mma@8192 --device cuda:0
   assay run --resume results/my-card --rounds 1
 
-Nothing is timed unless every selected variant validates. The record holds every trial, every hit and every
+Nothing is timed unless every selected variant validates. FAMILY/NAME@SIZE is a variant at another size, in families that
+have one; variants are compared with those of their own size. The record holds every trial, every hit and every
 validated candidate; `assay check DIR` re-verifies it.")]
 pub struct RunArgs {
     /// Which variants
@@ -99,17 +101,18 @@ pub fn prove_and_time(
         device: device.info().kind,
         whole_base: false,
     };
-    let validation = match validate(selected, device, &plan, None, Evidence::All, &mut book, &progress) {
+    let proved = of_each_file(selected);
+    let validation = match validate(&proved, device, &plan, None, Evidence::All, &mut book, &progress) {
         Ok(validation) => validation,
         Err(error) => {
             book.close(Status::Failed)?;
             return Err(error);
         }
     };
-    let proved = table(&validation.results).to_string();
-    book.writer().write_file("validation.md", &proved)?;
+    let verdicts = table(&validation.results).to_string();
+    book.writer().write_file("validation.md", &verdicts)?;
     if !args.json {
-        writeln!(out, "{proved}")?;
+        writeln!(out, "{verdicts}")?;
     }
     if !validation.ok() {
         if validation.interrupted {

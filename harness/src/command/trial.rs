@@ -94,12 +94,23 @@ struct Row {
     hits: Option<u64>,
     hits_expected: Option<f64>,
     tflops: Option<f64>,
+    gflops_per_watt: Option<f64>,
 }
 
-/// A row's rate in TFLOPS, for a family whose units stand for floating-point work.
-fn tflops(row: &SummaryRow) -> Option<f64> {
+/// What a unit of a row's family stands for in FLOPS, where it stands for floating-point work.
+fn flops_per_unit(row: &SummaryRow) -> Option<f64> {
     let (name, _) = row.variant.split_once('/')?;
-    Some(row.rate_units_per_s_mean? * family(name)?.flops_per_unit()? / 1e12)
+    family(name)?.flops_per_unit()
+}
+
+/// A row's rate in TFLOPS.
+fn tflops(row: &SummaryRow) -> Option<f64> {
+    Some(row.rate_units_per_s_mean? * flops_per_unit(row)? / 1e12)
+}
+
+/// A row's work per joule, in GFLOPS per watt.
+fn gflops_per_watt(row: &SummaryRow) -> Option<f64> {
+    Some(row.units_per_joule_mean? * flops_per_unit(row)? / 1e9)
 }
 
 /// The JSON document of `trial` and `run`.
@@ -163,6 +174,7 @@ impl Document {
                 hits: row.hits,
                 hits_expected: row.hits_expected,
                 tflops: tflops(row),
+                gflops_per_watt: gflops_per_watt(row),
             })
             .collect();
         Document {
@@ -232,7 +244,11 @@ pub fn conclude(
             .iter()
             .filter_map(|row| Some((row, tflops(row)?)))
         {
-            writeln!(out, "{}: {tflops:.4} TFLOPS", row.variant)?;
+            let per_watt =
+                gflops_per_watt(row).map_or(String::new(), |value| format!(", {value:.2} GFLOPS/W"));
+            // Four places for a card, more for a host whose rate they would not show.
+            let places = if tflops < 0.1 { 7 } else { 4 };
+            writeln!(out, "{}: {tflops:.places$} TFLOPS{per_watt}", row.variant)?;
         }
         writeln!(out, "\nRecord: {record}")?;
     }

@@ -25,7 +25,7 @@ pub fn multiply(gemm: &Gemm, buffers: &mut [Vec<u32>]) -> Result<(), DeviceError
     };
     let elements = (0..m * n).into_par_iter().map(|at| (at % m, at / m));
     match gemm.kind {
-        GemmKind::F64 => {
+        GemmKind::F64 | GemmKind::F64FixedPoint { .. } => {
             let value = |operand: Operand, row, col| {
                 let words = &buffers[operand.buffer.0][operand.offset / 4..];
                 let at = 2 * place(operand, row, col);

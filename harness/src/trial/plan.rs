@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use assay_analysis::rows::{PowerRow, RunRow};
-use assay_kernels::family::Family;
+use assay_analysis::{Class, class};
+use assay_kernels::family::name_and_size;
 
 use super::order::order;
 use crate::select::Selected;
@@ -89,25 +90,22 @@ pub fn turns(labels: &[&str], request: &TrialRequest, earlier: &Earlier) -> Vec<
         .collect()
 }
 
-/// The baseline of each selected family: the family's own if it was selected, else the first that was.
+/// The baseline of each class of those selected: the family's own at that size if it was selected, else the first that was.
 pub fn baselines(selected: &[Selected]) -> Vec<Selected> {
-    let mut families: Vec<&'static dyn Family> = Vec::new();
-    for one in selected {
-        if families.iter().all(|family| family.name() != one.family.name()) {
-            families.push(one.family);
+    let labels: Vec<String> = selected.iter().map(Selected::label).collect();
+    let mut classes: Vec<Class> = Vec::new();
+    for label in &labels {
+        if !classes.contains(&class(label)) {
+            classes.push(class(label));
         }
     }
-    families
-        .into_iter()
-        .filter_map(|family| {
-            let mut of_family = selected.iter().filter(|one| one.family.name() == family.name());
-            let first = of_family.clone().next();
-            of_family
-                .find(|one| one.variant.name() == family.baseline())
-                .or(first)
-                .cloned()
-        })
-        .collect()
+    let baseline = |of: Class| {
+        let mut in_class = selected.iter().filter(|one| class(&one.label()) == of);
+        let first = in_class.clone().next();
+        let own = |one: &&Selected| name_and_size(one.variant.name()).0 == one.family.baseline();
+        in_class.find(own).or(first).cloned()
+    };
+    classes.into_iter().filter_map(baseline).collect()
 }
 
 #[cfg(test)]

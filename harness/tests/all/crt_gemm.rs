@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::program::Place;
+use crate::program::{Place, manifest};
 
 fn vectors() -> String {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vectors/gemm.json");
@@ -51,7 +51,12 @@ fn a_whole_family_is_validated_without_what_the_device_cannot_run() {
         "{}",
         said.stdout
     );
-    for name in ["moduli-naive", "moduli-cublas", "native-dgemm"] {
+    for name in [
+        "moduli-naive",
+        "moduli-cublas",
+        "native-dgemm",
+        "cublas-fixed-point",
+    ] {
         assert!(
             said.stdout.contains(&format!("crt-gemm/{name} ")),
             "{}",
@@ -206,6 +211,87 @@ fn the_scheme_of_n_moduli_forms_every_layer_and_is_timed_once_it_is_right() {
     assert_eq!(json["ok"], true, "{json}");
     let said = place.assay(&["check", "record"]);
     assert_eq!(said.code, 0, "{}", said.stderr);
+}
+
+#[test]
+fn sizes_are_proved_once_and_each_has_its_own_baseline() {
+    let place = Place::new();
+    let run = [
+        "run",
+        "crt-gemm/naive@32",
+        "native-dgemm@32",
+        "crt-gemm/naive@48",
+        "--device",
+        "emulated",
+        "--seconds",
+        "100ms",
+        "--rounds",
+        "2",
+        "--warmup",
+        "10ms",
+        "--no-power",
+        "--out",
+        "record",
+    ];
+    let said = place.assay(&run);
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    let proved = std::fs::read_to_string(place.path("record/validation.md")).unwrap();
+    assert!(
+        proved.contains("crt-gemm/naive@48 ") && !proved.contains("crt-gemm/naive@32"),
+        "{proved}"
+    );
+    let plan = &manifest(&place.path("record"))["plan"];
+    assert_eq!(
+        plan["baselines"],
+        serde_json::json!(["crt-gemm/native-dgemm@32", "crt-gemm/naive@48"])
+    );
+    let fastest = |line: &&str| line.starts_with('|') && line.contains(" * ");
+    assert_eq!(
+        said.stdout.lines().filter(fastest).count(),
+        1,
+        "alone at its size, a variant is not the fastest there: {}",
+        said.stdout
+    );
+    assert_eq!(place.assay(&["check", "record"]).code, 0);
+    let resumed = place.assay(&["run", "--resume", "record", "--rounds", "1", "--json"]);
+    assert_eq!(resumed.code, 0, "{}", resumed.stderr);
+    let json: serde_json::Value = serde_json::from_str(&resumed.stdout).unwrap();
+    let labels: Vec<&str> = json["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["variant"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        labels,
+        [
+            "crt-gemm/native-dgemm@32",
+            "crt-gemm/naive@32",
+            "crt-gemm/native-dgemm@32@aa",
+            "crt-gemm/naive@48",
+            "crt-gemm/naive@48@aa"
+        ]
+    );
+}
+
+#[test]
+fn a_size_that_cannot_be_is_refused_in_a_sentence() {
+    let place = Place::new();
+    for (name, said) in [
+        ("crt-gemm/naive@15", "`@EDGE`: 15 is outside 16 to 4915"),
+        ("crt-gemm/naive@4916", "`@EDGE`: 4916 is outside 16 to 4915"),
+        (
+            "crt-gemm/native-dgemm@99999999999999999999",
+            "`99999999999999999999` is no number",
+        ),
+        ("crt-gemm/naive@", "names no size"),
+        ("crt-gemm/naive@+32", "names no size"),
+        ("md5-q9/v0@32", "md5-q9 has no sizes, write md5-q9/v0"),
+    ] {
+        let answer = place.assay(&["trial", name, "--device", "emulated"]);
+        assert_eq!(answer.code, 2, "{name}: {}", answer.stderr);
+        assert!(answer.stderr.contains(said), "{name}: {}", answer.stderr);
+    }
 }
 
 #[test]

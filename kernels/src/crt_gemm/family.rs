@@ -9,7 +9,7 @@ use super::native::NativeVariant;
 use super::options::{Scheme, VariantFile};
 use super::tiling::tiling;
 use super::variant::CrtVariant;
-use crate::family::{DeviceKind, Family, Search, Variant, VariantError};
+use crate::family::{DeviceKind, Family, Search, Variant, VariantError, name_and_size};
 
 /// The family `crt-gemm`.
 pub struct CrtGemm;
@@ -40,7 +40,11 @@ impl Family for CrtGemm {
     }
 
     fn baseline(&self) -> &'static str {
-        "naive"
+        "native-dgemm"
+    }
+
+    fn size(&self) -> Option<&'static str> {
+        Some("rows, columns and K of what a trial multiplies")
     }
 
     fn has_native(&self) -> bool {
@@ -48,10 +52,13 @@ impl Family for CrtGemm {
     }
 
     fn variant(&self, name: &str, text: &str) -> Result<Arc<dyn Variant>, VariantError> {
-        let file = VariantFile::parse(text)?;
+        let file = match name_and_size(name) {
+            (_, None) => VariantFile::parse(text)?,
+            (_, Some(size)) => VariantFile::parse(text)?.at(size)?,
+        };
         Ok(match (file.options.scheme, tiling(&file)) {
             (Scheme::Int8, Some(tiling)) => Arc::new(Int8Variant::new(name, file, tiling)),
-            (Scheme::Native, _) => Arc::new(NativeVariant::new(name, file)),
+            (Scheme::Native | Scheme::FixedPoint, _) => Arc::new(NativeVariant::new(name, file)),
             (Scheme::Moduli, _) => Arc::new(ModuliVariant::new(name, file)),
             _ => Arc::new(CrtVariant::new(name, file)),
         })

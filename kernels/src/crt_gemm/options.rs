@@ -33,7 +33,8 @@ pub struct Options {
     pub layout: Layout,
     /// Rows and columns of C that a block computes; of `s8s8s32` and of `mma` with `moduli`, which need it.
     pub tile: Option<TileSize>,
-    /// Bits of a line's largest value that count, in the choice of the moduli; of `moduli`. Default: [`DEFAULT_BITS`].
+    /// Bits of a line's largest value that count, in the choice of the moduli; of `moduli`. Default: [`DEFAULT_BITS`]. Of
+    /// `fixed-point` its bits of mantissa. Default: [`DEFAULT_MANTISSA`].
     pub bits: Option<u32>,
     /// What bounds the sums; of `moduli`. Default: [`Bound::Accurate`].
     pub bound: Option<Bound>,
@@ -51,6 +52,9 @@ pub enum Scheme {
     Int8,
     /// None: the card's own doubles.
     Native,
+    /// The vendor's own: doubles of the library's fixed-point emulation.
+    #[serde(rename = "fixed-point")]
+    FixedPoint,
 }
 
 /// Which kernel multiplies.
@@ -123,6 +127,9 @@ pub struct LaunchOptions {
 pub struct TrialOptions {
     /// Rows, columns and K of a trial's matrices.
     pub edge: u32,
+    /// Whether it was asked for by name, `NAME@EDGE`: then it is that on a slow device too.
+    #[serde(skip)]
+    pub fixed: bool,
 }
 
 /// Largest `trial.edge` of the two-slice scheme, whose fold bounds K.
@@ -134,6 +141,8 @@ pub const MAX_MODULI_EDGE: u32 = 32_768;
 const _: () = assert!(MAX_MODULI_EDGE as usize <= ACCUMULATOR_DEPTH);
 /// `options.bits` where a file has none: a double's.
 pub const DEFAULT_BITS: u32 = 53;
+/// The same of `fixed-point`: 7 bytes with the sign.
+pub const DEFAULT_MANTISSA: u32 = 55;
 /// Least `options.bits`.
 pub const MIN_BITS: u32 = 8;
 /// Largest `launch.stages` of `wgmma`: what a Hopper block's shared memory holds beside the remainders.
@@ -170,7 +179,7 @@ impl VariantFile {
             KernelKind::Naive | KernelKind::Mma => &[Scheme::Split2, Scheme::Moduli],
             KernelKind::S8s8s32 => &[Scheme::Int8],
             KernelKind::Wgmma => &[Scheme::Moduli],
-            KernelKind::Cublas => &[Scheme::Moduli, Scheme::Native],
+            KernelKind::Cublas => &[Scheme::Moduli, Scheme::Native, Scheme::FixedPoint],
         };
         if !schemes.contains(&scheme) {
             let words: Vec<String> = schemes
@@ -186,7 +195,7 @@ impl VariantFile {
             (KernelKind::Wgmma, _) => &[Layout::Blocks],
             (KernelKind::Naive, Scheme::Moduli) => &[Layout::Tiles, Layout::Blocks],
             (KernelKind::Naive, _) => &[Layout::Plain, Layout::Tiles],
-            (_, Scheme::Native) => &[Layout::Plain],
+            (_, Scheme::Native | Scheme::FixedPoint) => &[Layout::Plain],
             _ => &[Layout::Tiles],
         };
         if !layouts.contains(&layout) {
@@ -225,16 +234,25 @@ impl VariantFile {
             (false, Some(_)) => return wrong("options.tile", format!("{name} has none to choose")),
             (true, Some(_)) | (false, None) => {}
         }
-        if scheme != Scheme::Moduli && (bits.is_some() || bound.is_some()) {
-            let key = if bits.is_some() {
-                "options.bits"
-            } else {
-                "options.bound"
-            };
-            return wrong(
-                key,
-                format!("`{}` has none to choose: it is of `moduli`", word(&scheme)),
-            );
+        let has_bits = matches!(scheme, Scheme::Moduli | Scheme::FixedPoint);
+        for (key, is_set, is_had, owners) in [
+            (
+                "options.bits",
+                bits.is_some(),
+                has_bits,
+                "`moduli` and `fixed-point`",
+            ),
+            (
+                "options.bound",
+                bound.is_some(),
+                scheme == Scheme::Moduli,
+                "`moduli`",
+            ),
+        ] {
+            if is_set && !is_had {
+                let what = format!("`{}` has none to choose: it is of {owners}", word(&scheme));
+                return wrong(key, what);
+            }
         }
         VariantError::within("options.bits", self.bits(), MIN_BITS..=MAX_BITS)?;
         match (tensor, self.launch.block, self.launch.stages) {
@@ -266,17 +284,46 @@ impl VariantFile {
                 VariantError::within("launch.stages", stages, 2..=most)?;
             }
         }
-        let most = match scheme {
-            Scheme::Split2 => MAX_EDGE,
-            Scheme::Moduli | Scheme::Native => MAX_MODULI_EDGE,
-            Scheme::Int8 => MAX_INT8_EDGE,
-        };
-        VariantError::within("trial.edge", self.trial.edge, 16..=most)
+        self.check_edge("trial.edge")
     }
 
-    /// Bits of a line's largest value that count, in the choice of the moduli.
+    /// The same with another edge, as it stands behind the `@` of a name.
+    ///
+    /// # Errors
+    /// When that is no edge the scheme can have.
+    pub fn at(mut self, edge: &str) -> Result<VariantFile, VariantError> {
+        let number = edge
+            .parse()
+            .ok()
+            .filter(|_| edge.bytes().all(|byte| byte.is_ascii_digit()));
+        self.trial = TrialOptions {
+            edge: number.ok_or_else(|| VariantError::Value {
+                key: "@EDGE",
+                what: format!("`{edge}` is no number"),
+            })?,
+            fixed: true,
+        };
+        self.check_edge("@EDGE")?;
+        Ok(self)
+    }
+
+    fn check_edge(&self, key: &'static str) -> Result<(), VariantError> {
+        let most = match self.options.scheme {
+            Scheme::Split2 => MAX_EDGE,
+            Scheme::Moduli | Scheme::Native | Scheme::FixedPoint => MAX_MODULI_EDGE,
+            Scheme::Int8 => MAX_INT8_EDGE,
+        };
+        VariantError::within(key, self.trial.edge, 16..=most)
+    }
+
+    /// Bits of a line's largest value that count, in the choice of the moduli; bits of mantissa of `fixed-point`.
     pub fn bits(&self) -> u32 {
-        self.options.bits.unwrap_or(DEFAULT_BITS)
+        let default = if self.options.scheme == Scheme::FixedPoint {
+            DEFAULT_MANTISSA
+        } else {
+            DEFAULT_BITS
+        };
+        self.options.bits.unwrap_or(default)
     }
 
     /// What bounds the sums.
@@ -294,8 +341,10 @@ impl VariantFile {
         if let Some(tile) = &self.options.tile {
             all.push(("options.tile", word(tile)));
         }
-        if self.options.scheme == Scheme::Moduli {
+        if matches!(self.options.scheme, Scheme::Moduli | Scheme::FixedPoint) {
             all.push(("options.bits", self.bits().to_string()));
+        }
+        if self.options.scheme == Scheme::Moduli {
             all.push(("options.bound", word(&self.bound())));
         }
         for (key, value) in [

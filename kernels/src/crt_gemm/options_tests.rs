@@ -42,6 +42,46 @@ fn a_file_that_is_none_is_refused_with_its_key_and_what_is_allowed() {
 }
 
 #[test]
+fn the_edge_behind_a_name_takes_the_place_of_the_files() {
+    let file = VariantFile::parse(NAIVE).unwrap();
+    let at = |edge: &str| file.clone().at(edge);
+    assert!(!file.trial.fixed);
+    for edge in ["16", "4915"] {
+        let trial = at(edge).unwrap().trial;
+        assert!(trial.fixed && trial.edge.to_string() == edge);
+    }
+    for (edge, said) in [
+        ("15", "15 is outside"),
+        ("4916", "4916 is outside"),
+        ("", "`` is no number"),
+        ("+32", "no number"),
+        ("4294967296", "no number"),
+    ] {
+        let refused = at(edge).unwrap_err().to_string();
+        assert!(
+            refused.starts_with("key `@EDGE`:") && refused.contains(said),
+            "{refused}"
+        );
+    }
+}
+
+#[test]
+fn bits_are_of_the_schemes_that_cut_and_default_to_theirs() {
+    let fixed = include_str!("../../../variants/crt-gemm/cublas-fixed-point.toml");
+    let native = include_str!("../../../variants/crt-gemm/native-dgemm.toml");
+    assert_eq!(VariantFile::parse(fixed).unwrap().bits(), 55);
+    let without = VariantFile::parse(&fixed.replace("bits = 55\n", "")).unwrap();
+    assert_eq!(without.bits(), 55);
+    assert!(without.described().contains(&("options.bits", "55".to_owned())));
+    let with = native.replace("kernel = \"cublas\"", "kernel = \"cublas\"\nbits = 53");
+    let refused = VariantFile::parse(&with).unwrap_err().to_string();
+    assert_eq!(
+        refused,
+        "key `options.bits`: `native` has none to choose: it is of `moduli` and `fixed-point`"
+    );
+}
+
+#[test]
 fn options_of_another_scheme_are_refused() {
     let moduli = include_str!("../../../variants/crt-gemm/moduli-naive.toml");
     let refusal = |text: &str, from: &str, to: &str| {
@@ -112,7 +152,10 @@ fn the_library_has_nothing_to_choose_of_a_launch() {
         said(cublas, "[trial]", "[launch]\nblock = 256\n[trial]"),
         "key `launch.block`: cublas has none to choose"
     );
-    assert!(said(cublas, "\"moduli\"", "\"split2\"").contains("cublas computes `moduli` or `native` only"));
+    assert!(
+        said(cublas, "\"moduli\"", "\"split2\"")
+            .contains("cublas computes `moduli` or `native` or `fixed-point` only")
+    );
     assert_eq!(
         said(native, "kernel =", "layout = \"tiles\"\nkernel ="),
         "key `options.layout`: cublas reads `plain` only, with `native`"

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Matrix;
 use super::kernel::{Kernel, Place};
+use super::options::TrialOptions;
 use super::problem::{Problem, Shape, Side};
 use super::split2::{Pass, pass_sum, scale, slices};
 use super::{uniform, words};
@@ -17,11 +18,12 @@ const SPOT_CHECKS: usize = 64;
 /// A batch may be so much larger than what was asked for before the matrices shrink instead.
 const SLACK: u64 = 16;
 
-/// The edge of a production's matrices: that of the variant's file, halved until a batch is not much larger than what was
-/// asked for.
-pub fn edge(of_file: u32, request: &Production) -> usize {
-    let mut edge = of_file as usize;
-    while edge > 16 && (edge as u64).pow(3) > SLACK.saturating_mul(request.batch_units.max(1)) {
+/// The edge of a production's matrices: one asked for by name as it is; that of the variant's file halved until a batch is
+/// not much larger than what was asked for.
+pub fn edge(trial: TrialOptions, request: &Production) -> usize {
+    let mut edge = trial.edge as usize;
+    while !trial.fixed && edge > 16 && (edge as u64).pow(3) > SLACK.saturating_mul(request.batch_units.max(1))
+    {
         edge /= 2;
     }
     edge
@@ -46,7 +48,7 @@ pub struct ProductionWorkload {
 impl ProductionWorkload {
     /// Products of the variant's edge, halved until a batch is not much larger than what was asked for.
     pub fn new(kernel: Kernel, request: &Production) -> ProductionWorkload {
-        let edge = edge(kernel.file.trial.edge, request);
+        let edge = edge(kernel.file.trial, request);
         let mut seeded = Seeded::new(request.seed);
         let (a, b) = (uniform(edge, edge, &mut seeded), uniform(edge, edge, &mut seeded));
         let places = spot_checks(edge, &mut seeded);

@@ -7,7 +7,9 @@ use super::kernel::Kernel;
 use super::options::VariantFile;
 use super::production::ProductionWorkload;
 use super::tiling::tiling;
-use crate::family::{Check, DeviceKind, PrefixError, Production, ValidationPlan, Variant, VectorError};
+use crate::family::{
+    Check, DeviceKind, PrefixError, Production, ValidationPlan, Variant, VectorError, name_and_size,
+};
 use crate::loops::LoopPlan;
 use crate::native::Isa;
 use crate::workload::{Source, Workload};
@@ -60,7 +62,7 @@ impl CrtVariant {
     }
 
     fn kernel(&self, trace: bool) -> Kernel {
-        Kernel::new(&self.name, Arc::clone(&self.file), trace)
+        Kernel::new(name_and_size(&self.name).0, Arc::clone(&self.file), trace)
     }
 }
 

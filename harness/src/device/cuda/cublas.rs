@@ -1,6 +1,6 @@
 //! cuBLAS on a session's stream. Its library is looked at before the binding is, which would panic where this finds a reason.
 
-use std::ffi::{CStr, OsStr, c_void};
+use std::ffi::{CStr, OsStr, c_int, c_void};
 use std::path::Path;
 
 use assay_kernels::library::{Gemm, GemmKind, Operand};
@@ -8,7 +8,7 @@ use cudarc::cublas::result::{self, CublasError};
 use cudarc::cublas::sys;
 
 use super::super::DeviceError;
-use crate::toolchain::Loader;
+use crate::toolchain::{Library, Loader};
 
 /// Every function of the library that this program calls.
 const FUNCTIONS: [&CStr; 6] = [
@@ -20,12 +20,49 @@ const FUNCTIONS: [&CStr; 6] = [
     c"cublasGemmEx",
 ];
 
+/// How the library is told to compute doubles from integers. The binding has no types for these numbers where it is that of
+/// CUDA 13.0, so they are passed as the integers that they are in the library's interface.
+struct FixedPoint {
+    math_mode: SetNumber,
+    strategy: SetNumber,
+    mantissa_control: SetNumber,
+    mantissa_bits: SetNumber,
+}
+
+/// Sets one number of a handle. The status comes as an integer: an enumeration of Rust must not hold one that it does not know.
+type SetNumber = unsafe extern "C" fn(sys::cublasHandle_t, c_int) -> c_int;
+
+/// `CUBLAS_DEFAULT_MATH`, `CUBLAS_FP64_EMULATED_FIXEDPOINT_MATH`, `CUBLAS_EMULATION_STRATEGY_EAGER` and
+/// `CUDA_EMULATION_MANTISSA_CONTROL_FIXED`.
+const DEFAULT_MATH: c_int = 0;
+const FIXED_POINT_MATH: c_int = 8;
+const EAGER: c_int = 2;
+const FIXED_MANTISSA: c_int = 1;
+
+impl FixedPoint {
+    /// The functions, where the library has them all: from CUDA 13.0, update 2.
+    fn of(library: &dyn Library) -> Option<FixedPoint> {
+        let find = |name: &CStr| {
+            let address = library.address(name)?;
+            // SAFETY: cuBLAS declares all four as status (handle, enumeration or int), and an enumeration there is an int.
+            Some(unsafe { std::mem::transmute::<*mut c_void, SetNumber>(address.as_ptr()) })
+        };
+        Some(FixedPoint {
+            math_mode: find(c"cublasSetMathMode")?,
+            strategy: find(c"cublasSetEmulationStrategy")?,
+            mantissa_control: find(c"cublasSetFixedPointEmulationMantissaControl")?,
+            mantissa_bits: find(c"cublasSetFixedPointEmulationMaxMantissaBitCount")?,
+        })
+    }
+}
+
 /// What makes the library compute doubles from integers by itself.
 const EMULATION: &str = "CUBLAS_EMULATE_DOUBLE_PRECISION";
 
 /// A handle of the library, bound to a stream. The context that it was made in must be current when it is dropped.
 pub(super) struct Cublas {
     handle: sys::cublasHandle_t,
+    fixed_point: Option<FixedPoint>,
     /// `cuBLAS 13.1.0; CUBLAS_EMULATE_DOUBLE_PRECISION is not in force`.
     pub description: String,
 }
@@ -53,7 +90,7 @@ fn refuse_emulation(id: &str, value: Option<&OsStr>) -> Result<(), DeviceError> 
 ///
 /// # Errors
 /// [`DeviceError::MissingTool`] says what to do.
-fn probe(loader: &dyn Loader) -> Result<(), DeviceError> {
+fn probe(loader: &dyn Loader) -> Result<Option<FixedPoint>, DeviceError> {
     let missing = |how: String| DeviceError::MissingTool {
         tool: "cuBLAS".to_owned(),
         how,
@@ -72,9 +109,10 @@ fn probe(loader: &dyn Loader) -> Result<(), DeviceError> {
             name.to_string_lossy()
         )));
     }
-    // The binding loads it again: loaded once and kept, it is initialised once.
+    let fixed_point = FixedPoint::of(library.as_ref());
+    // The binding loads it again: loaded once and kept, it is initialised once, and the addresses stay.
     std::mem::forget(library);
-    Ok(())
+    Ok(fixed_point)
 }
 
 /// 130100 as `13.1.0`.
@@ -96,12 +134,13 @@ impl Cublas {
         stream: cudarc::driver::sys::CUstream,
     ) -> Result<Cublas, DeviceError> {
         refuse_emulation(id, std::env::var_os(EMULATION).as_deref())?;
-        probe(loader)?;
+        let fixed_point = probe(loader)?;
         let call =
             |call: &str, outcome: Result<(), CublasError>| outcome.map_err(|error| failed(id, call, error));
         let handle = result::create_handle().map_err(|error| failed(id, "cublasCreate", error))?;
         let mut cublas = Cublas {
             handle,
+            fixed_point,
             description: String::new(),
         };
         // SAFETY: the handle was just made, the caller vouches for the stream; both names stand for one opaque type.
@@ -142,8 +181,9 @@ impl Cublas {
         let [lda, ldb, ldc] = [gemm.a, gemm.b, gemm.c].map(|operand| operand.leading as i32);
         let [a, b, c] = [&gemm.a, &gemm.b, &gemm.c].map(|operand| address(operand) as *mut c_void);
         let (ta, tb) = (order(&gemm.a), order(&gemm.b));
+        self.set_mode(id, gemm.kind)?;
         let (name, outcome) = match gemm.kind {
-            GemmKind::F64 => {
+            GemmKind::F64 | GemmKind::F64FixedPoint { .. } => {
                 let (alpha, beta) = (1f64, 0f64);
                 // SAFETY: sizes fit the buffers by the caller's word; both factors are read before the call returns.
                 let outcome = unsafe {
@@ -200,6 +240,41 @@ impl Cublas {
     }
 }
 
+impl Cublas {
+    /// Have doubles computed as `kind` says.
+    fn set_mode(&self, id: &str, kind: GemmKind) -> Result<(), DeviceError> {
+        let set = |call: &str, function: SetNumber, number: c_int| {
+            // SAFETY: the handle lives, and the function was looked up in the library that made it.
+            match unsafe { function(self.handle, number) } {
+                0 => Ok(()),
+                code => Err(DeviceError::Driver {
+                    id: id.to_owned(),
+                    call: call.to_owned(),
+                    code: code as u32,
+                    name: "no success".to_owned(),
+                }),
+            }
+        };
+        match (kind, &self.fixed_point) {
+            (GemmKind::S8, _) | (GemmKind::F64, None) => Ok(()),
+            (GemmKind::F64, Some(mode)) => set("cublasSetMathMode", mode.math_mode, DEFAULT_MATH),
+            (GemmKind::F64FixedPoint { .. }, None) => Err(DeviceError::MissingTool {
+                tool: "cuBLAS's fixed-point emulation".to_owned(),
+                how: "the library has no `cublasSetFixedPointEmulationMaxMantissaBitCount`: install that of CUDA 13.0 update 2 or newer"
+                    .to_owned(),
+            }),
+            (GemmKind::F64FixedPoint { bits }, Some(mode)) => {
+                set("cublasSetMathMode", mode.math_mode, FIXED_POINT_MATH)?;
+                set("cublasSetEmulationStrategy", mode.strategy, EAGER)?;
+                let control = "cublasSetFixedPointEmulationMantissaControl";
+                set(control, mode.mantissa_control, FIXED_MANTISSA)?;
+                let count = "cublasSetFixedPointEmulationMaxMantissaBitCount";
+                set(count, mode.mantissa_bits, bits as c_int)
+            }
+        }
+    }
+}
+
 impl Drop for Cublas {
     fn drop(&mut self) {
         // SAFETY: made in `new`, destroyed once; the session waits for its stream first.
@@ -225,14 +300,17 @@ mod tests {
 
     #[test]
     fn a_missing_library_is_a_sentence_and_a_missing_function_is_named() {
-        let said = probe(&FakeLoader::default()).unwrap_err().to_string();
+        let said = probe(&FakeLoader::default()).err().unwrap().to_string();
         assert!(said.starts_with("cuBLAS is missing: no libcublas"), "{said}");
         let with = |names: &[&'static CStr]| {
             let symbols = names.iter().map(|name| (name.to_str().unwrap(), 1));
             FakeLoader(BTreeMap::from([("libcublas.so.13", symbols.collect())]))
         };
-        assert!(probe(&with(&FUNCTIONS)).is_ok());
-        let said = probe(&with(&FUNCTIONS[..5])).unwrap_err().to_string();
+        assert!(
+            matches!(probe(&with(&FUNCTIONS)), Ok(None)),
+            "without the emulation"
+        );
+        let said = probe(&with(&FUNCTIONS[..5])).err().unwrap().to_string();
         assert!(said.contains("`cublasGemmEx`"), "{said}");
     }
 

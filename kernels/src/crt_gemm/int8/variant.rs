@@ -10,7 +10,9 @@ use crate::crt_gemm::check::{Findings, VectorFile};
 use crate::crt_gemm::options::VariantFile;
 use crate::crt_gemm::tiling::Tiling;
 use crate::crt_gemm::variant::{needs_a_card, no_prefix};
-use crate::family::{Check, DeviceKind, PrefixError, Production, ValidationPlan, Variant, VectorError};
+use crate::family::{
+    Check, DeviceKind, PrefixError, Production, ValidationPlan, Variant, VectorError, name_and_size,
+};
 use crate::loops::LoopPlan;
 use crate::native::Isa;
 use crate::workload::{Source, Workload};
@@ -34,7 +36,7 @@ impl Int8Variant {
     }
 
     fn kernel(&self) -> Int8Kernel {
-        Int8Kernel::new(&self.name, Arc::clone(&self.file), self.tiling)
+        Int8Kernel::new(name_and_size(&self.name).0, Arc::clone(&self.file), self.tiling)
     }
 }
 

@@ -32,7 +32,7 @@ impl ModuliProduction {
     /// # Errors
     /// When the edge is beyond what 32-bit sums or the moduli hold.
     pub fn new(kernel: ModuliKernel, request: &Production) -> Result<ModuliProduction, Refusal> {
-        let edge = edge(kernel.file.trial.edge, request);
+        let edge = edge(kernel.file.trial, request);
         let count = kernel.count(edge)?;
         let mut seeded = Seeded::new(request.seed);
         let (a, b) = (uniform(edge, edge, &mut seeded), uniform(edge, edge, &mut seeded));

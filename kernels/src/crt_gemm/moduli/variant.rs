@@ -8,7 +8,9 @@ use super::production::ModuliProduction;
 use crate::crt_gemm::check::{Findings, Group, VectorFile};
 use crate::crt_gemm::options::VariantFile;
 use crate::crt_gemm::variant::{needs_a_card, no_native_kernel, no_prefix};
-use crate::family::{Check, DeviceKind, PrefixError, Production, ValidationPlan, Variant, VectorError};
+use crate::family::{
+    Check, DeviceKind, PrefixError, Production, ValidationPlan, Variant, VectorError, name_and_size,
+};
 use crate::loops::LoopPlan;
 use crate::native::Isa;
 use crate::workload::{Source, Workload};
@@ -30,7 +32,7 @@ impl ModuliVariant {
     }
 
     fn kernel(&self, trace: bool) -> ModuliKernel {
-        ModuliKernel::new(&self.name, Arc::clone(&self.file), trace)
+        ModuliKernel::new(name_and_size(&self.name).0, Arc::clone(&self.file), trace)
     }
 }
 

@@ -6,6 +6,7 @@ use crate::crt_gemm::kernel::STALE;
 use crate::crt_gemm::problem::Side;
 use crate::crt_gemm::words;
 use crate::family::{Check, Verdict};
+use crate::library::GemmKind;
 use crate::workload::{Batch, Collected, Fault, Outputs, Setup, Step, Workload};
 
 /// The layer that the library forms.
@@ -14,6 +15,7 @@ const LAYER: &str = "scale";
 /// The check: a batch for each case.
 pub struct NativeCheck {
     variant: String,
+    kind: GemmKind,
     name: String,
     cases: Vec<Case>,
     findings: Findings,
@@ -21,10 +23,17 @@ pub struct NativeCheck {
 
 impl NativeCheck {
     /// The check of those `cases` that have elements and a K: the library takes no others.
-    pub fn new(variant: &str, name: &str, cases: Vec<Case>, findings: Findings) -> NativeCheck {
+    pub fn new(
+        variant: &str,
+        kind: GemmKind,
+        name: &str,
+        cases: Vec<Case>,
+        findings: Findings,
+    ) -> NativeCheck {
         let multiplies = |case: &Case| case.problem.shape().units() > 0;
         NativeCheck {
             variant: variant.to_owned(),
+            kind,
             name: name.to_owned(),
             cases: cases.into_iter().filter(multiplies).collect(),
             findings,
@@ -53,7 +62,7 @@ impl Workload for NativeCheck {
                 value: STALE,
             });
         }
-        steps.push(Step::Gemm(gemm(problem)));
+        steps.push(Step::Gemm(gemm(problem, self.kind)));
         steps.push(Step::Download { buffer: C, words });
         Some(Batch {
             steps,
@@ -76,7 +85,7 @@ impl Workload for NativeCheck {
             let (r, c) = (place / stride, place % stride);
             // Whether it is right, and what it should be.
             let (right, expected) = if c < shape.cols {
-                let bound = element(&problem.a, &problem.b, r, c);
+                let bound = element(self.kind, &problem.a, &problem.b, r, c);
                 (allowed(got, bound), format!("{:e} within {:e}", bound.0, bound.1))
             } else {
                 (got.to_bits() == stale, "untouched".to_owned())

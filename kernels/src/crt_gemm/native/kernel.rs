@@ -64,7 +64,7 @@ pub fn c_words(problem: &Problem) -> usize {
 
 /// The call. The library counts columns first, where C lies row after row: it is told to form the transposed product
 /// B^T A^T, whose columns are C's rows. A matrix that lies row after row is its own transposed one to the library.
-pub fn gemm(problem: &Problem) -> Gemm {
+pub fn gemm(problem: &Problem, kind: GemmKind) -> Gemm {
     let shape = problem.shape();
     let operand = |buffer, side: Side| {
         let strides = problem.strides(side);
@@ -76,7 +76,7 @@ pub fn gemm(problem: &Problem) -> Gemm {
         }
     };
     Gemm {
-        kind: GemmKind::F64,
+        kind,
         m: shape.cols,
         n: shape.rows,
         k: shape.depth,
@@ -92,9 +92,18 @@ pub fn gemm(problem: &Problem) -> Gemm {
 }
 
 /// What an element must be: the exact one rounded once, and how far off it may be. N. Higham, "Accuracy and Stability of
-/// Numerical Algorithms", 2002, section 3.5: K u / (1 - K u) times the sum of magnitudes, whatever the order of the sums.
-pub fn element(a: &Matrix, b: &Matrix, r: usize, c: usize) -> (f64, f64) {
+/// Numerical Algorithms", 2002, section 3.5: K u / (1 - K u) times the sum of magnitudes, whatever the order of the sums. The
+/// emulation cuts the mantissas of a line to so many bits under its largest: K products lose at most 2^(2-bits) of the product of
+/// both largest more, with a bit to spare for how it aligns them, which nobody states.
+pub fn element(kind: GemmKind, a: &Matrix, b: &Matrix, r: usize, c: usize) -> (f64, f64) {
     let column: Vec<f64> = (0..b.rows).map(|k| b.at(k, c)).collect();
+    let cut = match kind {
+        GemmKind::F64 | GemmKind::S8 => 0.0,
+        GemmKind::F64FixedPoint { bits } => {
+            let largest = |line: &[f64]| line.iter().fold(0f64, |most, v| most.max(v.abs()));
+            a.cols as f64 * 2f64.powi(3 - bits as i32) * largest(a.row(r)) * largest(&column)
+        }
+    };
     let right = dot_ieee(a.row(r), &column);
     let magnitude = |v: &f64| Dyadic::of(*v).map_or_else(|| Dyadic::new(0, 0), |v| v.abs());
     let magnitudes = a
@@ -109,7 +118,7 @@ pub fn element(a: &Matrix, b: &Matrix, r: usize, c: usize) -> (f64, f64) {
     let rounded = right.abs() * f64::EPSILON / 2.0 + (a.cols + 1) as f64 * f64::from_bits(1);
     (
         right,
-        (roundings / (1.0 - roundings) * magnitudes.to_f64()).next_up() + rounded,
+        (roundings / (1.0 - roundings) * magnitudes.to_f64()).next_up() + rounded + cut,
     )
 }
 
@@ -134,7 +143,7 @@ mod tests {
                 fortran,
                 ..Problem::new(Matrix::constant(3, 4, 1.0), Matrix::constant(4, 2, 1.0))
             };
-            let gemm = gemm(&problem);
+            let gemm = gemm(&problem, GemmKind::F64);
             let setup = setup("x", std::iter::once(&problem));
             assert_eq!(
                 gemm.check(|id| 4 * setup.buffers[id.0].words),
@@ -155,11 +164,14 @@ mod tests {
     fn an_element_may_be_off_by_its_roundings_and_no_more() {
         let (a, b) = (Matrix::constant(1, 100, 0.1), Matrix::constant(100, 1, 0.3));
         let summed: f64 = (0..100).map(|_| 0.1 * 0.3).sum();
-        let bound = element(&a, &b, 0, 0);
+        let bound = element(GemmKind::F64, &a, &b, 0, 0);
         assert!(allowed(summed, bound) && allowed(bound.0, bound));
         assert!(!allowed(summed + 1e-13, bound) && !allowed(f64::NAN, bound));
+        // 30 bits cut off at most 100 * 2^-27 * 0.03.
+        let cut = element(GemmKind::F64FixedPoint { bits: 30 }, &a, &b, 0, 0);
+        assert!(allowed(summed + 2e-8, cut) && !allowed(summed + 2.3e-8, cut));
         let infinite = Matrix::constant(1, 100, f64::INFINITY);
-        let bound = element(&infinite, &b, 0, 0);
+        let bound = element(GemmKind::F64, &infinite, &b, 0, 0);
         assert!(allowed(f64::INFINITY, bound) && !allowed(1.0, bound) && !allowed(f64::NAN, bound));
     }
 }

@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::kernel::{A, B, C, allowed, element, gemm, setup};
+use crate::crt_gemm::options::TrialOptions;
 use crate::crt_gemm::problem::{Problem, Side};
 use crate::crt_gemm::production::{edge, spot_checks};
 use crate::crt_gemm::{uniform, words};
 use crate::family::Production;
+use crate::library::GemmKind;
 use crate::seeded::Seeded;
 use crate::workload::{Batch, Collected, Fault, Outputs, Setup, Step, Workload};
 
@@ -14,6 +16,7 @@ use crate::workload::{Batch, Collected, Fault, Outputs, Setup, Step, Workload};
 /// ones, and every later batch's first row must be the same bit for bit.
 pub struct NativeProduction {
     variant: String,
+    kind: GemmKind,
     problem: Problem,
     repeats: u64,
     places: BTreeSet<(usize, usize)>,
@@ -22,14 +25,15 @@ pub struct NativeProduction {
 
 impl NativeProduction {
     /// Products of the edge of the variant's file, halved until a batch is not much larger than what was asked for.
-    pub fn new(variant: &str, of_file: u32, request: &Production) -> NativeProduction {
-        let edge = edge(of_file, request);
+    pub fn new(variant: &str, kind: GemmKind, trial: TrialOptions, request: &Production) -> NativeProduction {
+        let edge = edge(trial, request);
         let mut seeded = Seeded::new(request.seed);
         let (a, b) = (uniform(edge, edge, &mut seeded), uniform(edge, edge, &mut seeded));
         let places = spot_checks(edge, &mut seeded);
         let problem = Problem::new(a, b);
         NativeProduction {
             variant: variant.to_owned(),
+            kind,
             repeats: (request.batch_units / problem.shape().units().max(1)).max(1),
             problem,
             places,
@@ -56,7 +60,7 @@ impl Workload for NativeProduction {
                 words: words::of_doubles(&self.problem.stored(side)),
             }));
         }
-        steps.extend((0..self.repeats).map(|_| Step::Gemm(gemm(&self.problem))));
+        steps.extend((0..self.repeats).map(|_| Step::Gemm(gemm(&self.problem, self.kind))));
         let rows = if index == 0 { shape.rows } else { 1 };
         steps.push(Step::Download {
             buffer: C,
@@ -88,7 +92,7 @@ impl Workload for NativeProduction {
             for &(r, c) in &self.places {
                 let (got, bound) = (
                     values[r * cols + c],
-                    element(&self.problem.a, &self.problem.b, r, c),
+                    element(self.kind, &self.problem.a, &self.problem.b, r, c),
                 );
                 if !allowed(got, bound) {
                     let what = format!(

@@ -6,9 +6,12 @@ use super::check::NativeCheck;
 use super::kernel::source;
 use super::production::NativeProduction;
 use crate::crt_gemm::check::{Findings, Group, VectorFile, groups};
-use crate::crt_gemm::options::VariantFile;
+use crate::crt_gemm::options::{Scheme, VariantFile};
 use crate::crt_gemm::variant::{no_native_kernel, no_prefix};
-use crate::family::{Check, DeviceKind, PrefixError, Production, ValidationPlan, Variant, VectorError};
+use crate::family::{
+    Check, DeviceKind, PrefixError, Production, ValidationPlan, Variant, VectorError, name_and_size,
+};
+use crate::library::GemmKind;
 use crate::loops::LoopPlan;
 use crate::native::Isa;
 use crate::workload::{Source, Workload};
@@ -26,6 +29,18 @@ impl NativeVariant {
         NativeVariant {
             name: name.to_owned(),
             file: Arc::new(file),
+        }
+    }
+}
+
+impl NativeVariant {
+    /// What the library is asked for.
+    fn kind(&self) -> GemmKind {
+        match self.file.options.scheme {
+            Scheme::FixedPoint => GemmKind::F64FixedPoint {
+                bits: self.file.bits(),
+            },
+            _ => GemmKind::F64,
         }
     }
 }
@@ -50,7 +65,13 @@ impl Variant for NativeVariant {
     fn checks(&self, plan: &ValidationPlan) -> Vec<Box<dyn Check>> {
         let large = plan.device == DeviceKind::Cuda;
         let check = |Group { name, cases }| -> Box<dyn Check> {
-            Box::new(NativeCheck::new(&self.name, name, cases, Findings::default()))
+            Box::new(NativeCheck::new(
+                name_and_size(&self.name).0,
+                self.kind(),
+                name,
+                cases,
+                Findings::default(),
+            ))
         };
         groups(plan.seed, large).into_iter().map(check).collect()
     }
@@ -59,7 +80,7 @@ impl Variant for NativeVariant {
     fn vector_checks(&self, text: &str) -> Result<Vec<Box<dyn Check>>, VectorError> {
         let mut findings = Findings::default();
         findings.not_covered(VectorFile::parse(text)?.cases());
-        let check = NativeCheck::new(&self.name, "vectors", Vec::new(), findings);
+        let check = NativeCheck::new(&self.name, self.kind(), "vectors", Vec::new(), findings);
         Ok(vec![Box::new(check)])
     }
 
@@ -70,14 +91,15 @@ impl Variant for NativeVariant {
     fn production(&self, request: &Production) -> Result<Box<dyn Workload>, PrefixError> {
         no_prefix(request)?;
         Ok(Box::new(NativeProduction::new(
-            &self.name,
-            self.file.trial.edge,
+            name_and_size(&self.name).0,
+            self.kind(),
+            self.file.trial,
             request,
         )))
     }
 
     fn source(&self) -> Source {
-        source(&self.name)
+        source(name_and_size(&self.name).0)
     }
 
     fn loops(&self) -> Option<LoopPlan> {
