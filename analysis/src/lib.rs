@@ -21,6 +21,7 @@ mod rederive;
 mod report;
 mod rfc1321;
 pub mod rows;
+mod stage_table;
 pub mod stats;
 mod summary;
 mod table;
@@ -43,6 +44,7 @@ pub use manifest::{
 pub use record::{MANIFEST, Record, RecordError, RecordWriter};
 pub use rederive::rederive;
 pub use report::{REPORT_FILES, Report, ReportError};
+pub use stage_table::stage_table;
 pub use summary::{InvalidTrial, Summary, summarise};
 pub use table::{Align, Table, TableColumn, summary_table};
 pub use tables::{decode_rows, encode_rows};

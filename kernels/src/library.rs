@@ -43,6 +43,8 @@ pub struct Operand {
 /// C = op(A) op(B).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gemm {
+    /// What it is called for, in a table of the times: `gemm`, `bound gemm`.
+    pub stage: &'static str,
     /// What is multiplied.
     pub kind: GemmKind,
     /// Rows of op(A) and C.
@@ -232,6 +234,7 @@ mod tests {
 
     fn s8() -> Gemm {
         Gemm {
+            stage: "gemm",
             kind: GemmKind::S8,
             m: 32,
             n: 5,

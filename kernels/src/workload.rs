@@ -115,6 +115,17 @@ pub enum Step {
     },
 }
 
+impl Step {
+    /// What takes time on the device in it: a kernel's name, or what the library is called for.
+    pub fn stage(&self) -> Option<&'static str> {
+        match self {
+            Step::Launch(launch) => Some(launch.entry),
+            Step::Gemm(gemm) => Some(gemm.stage),
+            Step::Upload { .. } | Step::Clear { .. } | Step::Download { .. } => None,
+        }
+    }
+}
+
 /// A piece of work that is submitted at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Batch {

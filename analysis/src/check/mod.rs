@@ -3,6 +3,7 @@
 mod derived;
 mod files;
 mod messages;
+mod stages;
 mod tuner;
 
 use std::path::Path;
@@ -26,6 +27,8 @@ pub struct CheckReport {
     pub summary_rows: usize,
     /// Rows of tune.csv that were computed again.
     pub tune_rows: usize,
+    /// Rows of stages.csv that fit their trials.
+    pub stage_rows: usize,
 }
 
 /// Why a record does not check.
@@ -80,6 +83,7 @@ fn contents(record: &Record, files: usize) -> Result<CheckReport, CheckError> {
     let runs = derived::check_runs(record)?;
     let summary_rows = derived::check_summary(record, runs.as_deref())?;
     let tune_rows = tuner::check_tune(record, runs.as_deref())?;
+    let stage_rows = stages::check(record, runs.as_deref())?;
     let messages = messages::check(record, runs.as_deref())?;
     Ok(CheckReport {
         status: manifest.status,
@@ -89,5 +93,6 @@ fn contents(record: &Record, files: usize) -> Result<CheckReport, CheckError> {
         trials: runs.map_or(0, |runs| runs.len()),
         summary_rows,
         tune_rows,
+        stage_rows,
     })
 }

@@ -1,7 +1,7 @@
 //! The report's content in the order of reading, before it is Markdown or HTML.
 
 use super::{ReportError, charts, charts::Figure, facts::Facts, tables};
-use crate::{Status, Table, is_control, rows::SummaryRow, summary_table};
+use crate::{Status, Table, is_control, rows::SummaryRow, stage_table, summary_table};
 
 /// One section.
 pub(super) struct Section {
@@ -38,6 +38,7 @@ impl Page {
         let sections = [
             ("Results", results(facts)?),
             ("Energy", energy(facts)?),
+            ("Stages", stages(facts)),
             ("Clocks and pipes", clocks(facts)?),
             ("Power and clock over time", traces(facts)?),
             ("Expected time to leading zeros", zeros(facts)?),
@@ -171,6 +172,13 @@ fn energy(facts: &Facts) -> Result<Vec<Part>, ReportError> {
             .into(),
     ));
     Ok(parts)
+}
+
+fn stages(facts: &Facts) -> Vec<Part> {
+    stage_table(&facts.stages, &facts.runs)
+        .map(Part::Table)
+        .into_iter()
+        .collect()
 }
 
 fn clocks(facts: &Facts) -> Result<Vec<Part>, ReportError> {

@@ -4,7 +4,9 @@ use std::{fs, path::Path};
 
 use assay_analysis::{
     Row,
-    rows::{BaseRow, BoundRow, HitRow, PowerRow, RunRow, SassRow, SummaryRow, TuneRow, ValidationRow},
+    rows::{
+        BaseRow, BoundRow, HitRow, PowerRow, RunRow, SassRow, StageRow, SummaryRow, TuneRow, ValidationRow,
+    },
 };
 
 /// A table's section as it should stand in the document.
@@ -28,6 +30,7 @@ fn the_document_describes_every_table_as_the_program_does() {
         section::<SassRow>(),
         section::<BoundRow>(),
         section::<HitRow>(),
+        section::<StageRow>(),
         section::<SummaryRow>(),
         section::<TuneRow>(),
     ] {

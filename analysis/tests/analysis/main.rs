@@ -7,5 +7,6 @@ mod readers;
 mod record;
 mod report;
 mod sample;
+mod stages;
 mod summary;
 mod tune;

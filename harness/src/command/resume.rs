@@ -59,6 +59,7 @@ pub fn resume(args: &RunArgs, folder: &Path, shelf: &Shelf, out: &mut dyn Write)
     let now = SystemTime::now();
     let earlier = Earlier {
         rows: record.table()?.unwrap_or_default(),
+        stages: record.table()?.unwrap_or_default(),
         power: record.table()?,
         age_s: since_utc(&manifest.started_utc, now).unwrap_or(0.0),
     };

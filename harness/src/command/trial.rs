@@ -250,6 +250,9 @@ pub fn conclude(
             let places = if tflops < 0.1 { 7 } else { 4 };
             writeln!(out, "{}: {tflops:.places$} TFLOPS{per_watt}", row.variant)?;
         }
+        if let Some(stages) = &trials.stages {
+            write!(out, "\n{stages}")?;
+        }
         writeln!(out, "\nRecord: {record}")?;
     }
     Ok(if trials.interrupted {

@@ -236,6 +236,7 @@ fn resume(args: &TuneArgs, folder: &Path, shelf: &Shelf, out: &mut dyn Write) ->
     let now = SystemTime::now();
     let earlier = Earlier {
         rows: runs,
+        stages: record.table()?.unwrap_or_default(),
         power: record.table()?,
         age_s: since_utc(&manifest.started_utc, now).unwrap_or(0.0),
     };

@@ -58,7 +58,7 @@ impl<L: HostLaunch> Session for HostSession<L> {
 
     fn submit(&mut self, index: u64, batch: Batch) -> Result<(), DeviceError> {
         let mut outputs = Outputs::new();
-        let mut busy_s = 0.0;
+        let mut launches_s = Vec::new();
         for step in &batch.steps {
             match step {
                 Step::Upload { buffer, words } => self.part(buffer.0, words.len())?.copy_from_slice(words),
@@ -67,19 +67,19 @@ impl<L: HostLaunch> Session for HostSession<L> {
                 Step::Gemm(gemm) => {
                     let start = Instant::now();
                     multiply(gemm, &mut self.buffers)?;
-                    busy_s += start.elapsed().as_secs_f64();
+                    launches_s.push(start.elapsed().as_secs_f64());
                 }
                 Step::Launch(launch) => {
                     let start = Instant::now();
                     self.launcher.launch(launch, &mut self.buffers)?;
-                    busy_s += start.elapsed().as_secs_f64();
+                    launches_s.push(start.elapsed().as_secs_f64());
                 }
             }
         }
         self.finished.push_back(Finished {
             index,
             outputs,
-            busy_s,
+            launches_s,
         });
         Ok(())
     }

@@ -90,6 +90,7 @@ mod tests {
         ] {
             let mut buffers = [doubles(&values), b.clone(), vec![7; 6]];
             let gemm = Gemm {
+                stage: "gemm",
                 kind: GemmKind::F64,
                 m: 2,
                 n: 1,
@@ -110,6 +111,7 @@ mod tests {
         let a: Vec<u32> = (0..16).flat_map(|line| [bytes(line - 3); 4]).collect();
         let mut buffers = [a, vec![bytes(-2); 8], vec![9; 64]];
         let gemm = Gemm {
+            stage: "gemm",
             kind: GemmKind::S8,
             m: 16,
             n: 2,

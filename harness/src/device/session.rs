@@ -57,8 +57,8 @@ pub struct Finished {
     pub index: u64,
     /// What its downloads brought.
     pub outputs: Outputs,
-    /// Time that its launches took on the device, in seconds.
-    pub busy_s: f64,
+    /// Time that each of its launches and calls of the library took on the device, in seconds, in their order.
+    pub launches_s: Vec<f64>,
 }
 
 /// A place where variants run.

@@ -11,7 +11,7 @@ use super::tally::Tally;
 use crate::book::Book;
 use crate::device::Device;
 use crate::exit::{Outcome, Usage, Wrong};
-use crate::flow::Flow;
+use crate::flow::{Flow, Yield};
 use crate::interrupt;
 use crate::progress::Progress;
 use crate::select::Selected;
@@ -76,7 +76,9 @@ pub fn search(
     let in_time = || request.time.is_none_or(|time| start.elapsed() < time);
     let mut next = 0;
     let mut flow = Flow::new(session.as_mut(), workload.as_mut(), &mut next);
-    while let Some((collected, _)) = flow.next(!reached(&tally) && in_time() && !interrupt::asked())? {
+    while let Some(Yield { collected, .. }) =
+        flow.next(!reached(&tally) && in_time() && !interrupt::asked())?
+    {
         tally.add(&collected, start.elapsed().as_secs_f64());
         if !collected.hits.is_empty() {
             book.keep_hits(&selected.label(), None, &collected.hits)?;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use assay_analysis::rows::RunRow;
+use assay_analysis::rows::{RunRow, StageRow};
 use assay_analysis::stats::StatsError;
 
 use super::contestant::Contestant;
@@ -26,6 +26,7 @@ pub struct Bench {
     /// What measures.
     pub instruments: Instruments,
     rows: Vec<RunRow>,
+    stages: Vec<StageRow>,
 }
 
 impl Bench {
@@ -42,6 +43,7 @@ impl Bench {
         Ok(Bench {
             instruments: Instruments::start(device, request, &mut earlier, book)?,
             rows: earlier.rows,
+            stages: earlier.stages,
         })
     }
 
@@ -82,6 +84,16 @@ impl Bench {
             power_repeats: counts.map(|counts| counts.repeats),
             ..row_of(place, contestant, info)
         };
+        // Where there is one stage, the trial's own time says all.
+        if timed.stages.len() > 1 {
+            let stage_row = |(stage, launches, seconds): &(&'static str, u64, f64)| StageRow {
+                trial,
+                stage: (*stage).to_owned(),
+                launches: *launches,
+                seconds: *seconds,
+            };
+            self.stages.extend(timed.stages.iter().map(stage_row));
+        }
         self.rows.push(row.derived(self.instruments.log().as_ref())?);
         book.keep_hits(&contestant.label, Some(trial), &timed.hits)?;
         Ok(self.rows.last())
@@ -90,6 +102,11 @@ impl Bench {
     /// The trials so far.
     pub fn rows(&self) -> &[RunRow] {
         &self.rows
+    }
+
+    /// The stages of the trials, where they have several.
+    pub fn stages(&self) -> &[StageRow] {
+        &self.stages
     }
 
     /// Write trials and samples, and what the book holds.
@@ -108,6 +125,9 @@ impl Bench {
     pub fn write_rows(&self, book: &Book) -> anyhow::Result<()> {
         if let Some(samples) = self.instruments.samples() {
             book.writer().write_table(samples)?;
+        }
+        if !self.stages.is_empty() {
+            book.writer().write_table(&self.stages)?;
         }
         Ok(book.writer().write_table(&self.rows)?)
     }

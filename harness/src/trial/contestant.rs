@@ -7,7 +7,7 @@ use assay_kernels::workload::{Hit, Workload};
 
 use crate::device::{Device, Session};
 use crate::exit::Usage;
-use crate::flow::{Flow, FlowError};
+use crate::flow::{Flow, FlowError, Yield};
 use crate::interrupt;
 use crate::select::Selected;
 
@@ -35,10 +35,24 @@ pub struct Timed {
     pub units: u64,
     /// Wall time from the first submission to the last confirmation.
     pub seconds: f64,
-    /// Time on the device, of which the rest is host overhead.
-    pub busy_s: f64,
+    /// Launches of each stage with the time that they took on the device together, in seconds; in the order of the data.
+    pub stages: Vec<(&'static str, u64, f64)>,
     /// Confirmed hits.
     pub hits: Vec<Hit>,
+}
+
+impl Timed {
+    fn took(&mut self, launches: Vec<(&'static str, f64)>) {
+        for (name, seconds) in launches {
+            match self.stages.iter_mut().find(|(known, ..)| *known == name) {
+                Some((_, launches, sum)) => {
+                    *launches += 1;
+                    *sum += seconds;
+                }
+                None => self.stages.push((name, 1, seconds)),
+            }
+        }
+    }
 }
 
 /// Units of a batch on a kind of device: tens to hundreds of milliseconds.
@@ -88,10 +102,12 @@ impl Contestant {
         let mut timed = Timed::default();
         let start = Instant::now();
         let mut flow = Flow::new(self.session.as_mut(), self.workload.as_mut(), &mut self.next);
-        while let Some((collected, busy_s)) = flow.next(start.elapsed() < time && !interrupt::asked())? {
+        while let Some(Yield { collected, stages }) =
+            flow.next(start.elapsed() < time && !interrupt::asked())?
+        {
             timed.batches += 1;
             timed.units += collected.units;
-            timed.busy_s += busy_s;
+            timed.took(stages);
             timed.base_first = timed.base_first.or(collected.base);
             timed.base_last = collected.base.or(timed.base_last);
             timed.hits.extend(collected.hits);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use assay_analysis::rows::{PowerRow, RunRow};
+use assay_analysis::rows::{PowerRow, RunRow, StageRow};
 use assay_analysis::{Class, class};
 use assay_kernels::family::name_and_size;
 
@@ -29,6 +29,8 @@ pub struct TrialRequest {
 pub struct Earlier {
     /// Its trials.
     pub rows: Vec<RunRow>,
+    /// Their stages.
+    pub stages: Vec<StageRow>,
     /// Its power samples, if it has any.
     pub power: Option<Vec<PowerRow>>,
     /// Time since it was begun, s.

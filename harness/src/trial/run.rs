@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use assay_analysis::{Summary, TrialPlan, summarise};
+use assay_analysis::{Summary, Table, TrialPlan, stage_table, summarise};
 use assay_kernels::family::Production;
 
 use super::bench::{Bench, Place};
@@ -25,6 +25,8 @@ const WARMUP_TURN: Duration = Duration::from_millis(500);
 pub struct Trials {
     /// A row per variant.
     pub summary: Summary,
+    /// Where their time went, for variants with several stages.
+    pub stages: Option<Table>,
     /// Whether it was interrupted.
     pub interrupted: bool,
 }
@@ -107,6 +109,7 @@ pub fn trials(
     }
     Ok(Trials {
         summary,
+        stages: stage_table(bench.stages(), bench.rows()),
         interrupted: interrupt::asked(),
     })
 }

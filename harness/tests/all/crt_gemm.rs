@@ -211,6 +211,31 @@ fn the_scheme_of_n_moduli_forms_every_layer_and_is_timed_once_it_is_right() {
     assert_eq!(json["ok"], true, "{json}");
     let said = place.assay(&["check", "record"]);
     assert_eq!(said.code, 0, "{}", said.stderr);
+    // Every kernel of every trial has its time: two rounds of the variant and its control, and a third.
+    let resumed = place.assay(&["--variants", "mine", "run", "--resume", "record", "--rounds", "1"]);
+    assert_eq!(resumed.code, 0, "{}", resumed.stderr);
+    let stages = std::fs::read_to_string(place.path("record/stages.csv")).unwrap();
+    for kernel in [
+        "moduli_tops",
+        "moduli_magnitudes",
+        "moduli_bound",
+        "moduli_exponents",
+        "moduli_residues",
+        "moduli_product",
+        "moduli_crt",
+    ] {
+        let rows = stages
+            .lines()
+            .filter(|line| line.contains(&format!(",{kernel},")));
+        assert_eq!(rows.count(), 6, "{kernel}: {stages}");
+        assert!(resumed.stdout.contains(kernel), "{}", resumed.stdout);
+    }
+    let report = std::fs::read_to_string(place.path("record/report.md")).unwrap();
+    assert!(
+        report.contains("## Stages") && report.contains("moduli_crt"),
+        "{report}"
+    );
+    assert_eq!(place.assay(&["check", "record"]).code, 0);
 }
 
 #[test]

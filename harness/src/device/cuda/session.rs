@@ -330,12 +330,10 @@ impl Session for CudaSession {
         let Some(batch) = self.in_flight.pop_front() else {
             return Ok(None);
         };
-        let mut busy_s = 0.0;
-        for (start, end) in &batch.launches {
-            busy_s += self
-                .context
-                .check("cuEventElapsedTime", start.seconds_until(end))?;
-        }
+        let took = |(start, end): &(Event, Event)| {
+            self.context.check("cuEventElapsedTime", start.seconds_until(end))
+        };
+        let launches_s = batch.launches.iter().map(took).collect::<Result<_, _>>()?;
         // SAFETY: the batch is done, so are its copies.
         let outputs = batch
             .downloads
@@ -355,7 +353,7 @@ impl Session for CudaSession {
         Ok(Some(Finished {
             index: batch.index,
             outputs,
-            busy_s,
+            launches_s,
         }))
     }
 }

@@ -78,7 +78,7 @@ fn emulated_rates() {
             println!(
                 "{} {:.1} M candidates/s",
                 variant.name(),
-                units as f64 / finished.busy_s / 1e6
+                units as f64 / finished.launches_s.iter().sum::<f64>() / 1e6
             );
             workload.collect(index, finished.outputs).unwrap();
         }

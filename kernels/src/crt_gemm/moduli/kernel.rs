@@ -214,7 +214,7 @@ impl ModuliKernel {
             steps.push(Step::Launch(self.rounded_up(shape, side, strides[side as usize])));
         }
         if self.bound() == Bound::Accurate {
-            steps.extend(self.gemms(shape, 1, Place::Magnitudes));
+            steps.extend(self.gemms("bound gemm", shape, 1, Place::Magnitudes));
             steps.push(Step::Launch(self.bound_product(shape)));
         }
         for side in SIDES {
@@ -226,7 +226,7 @@ impl ModuliKernel {
                 count,
             )));
         }
-        steps.extend(self.gemms(shape, count, Place::Residues));
+        steps.extend(self.gemms("residue gemm", shape, count, Place::Residues));
         steps.push(Step::Launch(self.product(shape, count)));
         steps.push(Step::Launch(self.crt(shape, c_stride, count)));
         steps.retain(|step| !matches!(step, Step::Launch(launch) if launch.grid == 0));

@@ -17,7 +17,13 @@ const ELEMENTS: usize = 4;
 
 impl ModuliKernel {
     /// The library's products of so many planes; none where it does not multiply.
-    pub(super) fn gemms(&self, shape: Shape, count: usize, bytes: impl Fn(Side) -> Place) -> Vec<Step> {
+    pub(super) fn gemms(
+        &self,
+        stage: &'static str,
+        shape: Shape,
+        count: usize,
+        bytes: impl Fn(Side) -> Place,
+    ) -> Vec<Step> {
         if !self.by_library() || shape.elements() == 0 {
             return Vec::new();
         }
@@ -36,6 +42,7 @@ impl ModuliKernel {
         // The library counts columns first: it forms the transposed product B^T A^T, whose columns are C's rows. Lines along K
         // are columns to it, so B is to be transposed and A taken as it is.
         let gemm = |number| Gemm {
+            stage,
             kind: GemmKind::S8,
             m: b.lines,
             n: shape.rows,

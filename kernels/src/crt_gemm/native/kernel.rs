@@ -76,6 +76,7 @@ pub fn gemm(problem: &Problem, kind: GemmKind) -> Gemm {
         }
     };
     Gemm {
+        stage: "gemm",
         kind,
         m: shape.cols,
         n: shape.rows,
