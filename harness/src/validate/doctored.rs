@@ -100,10 +100,14 @@ impl Variant for Doctored {
         self.variant.knobs(device)
     }
 
+    /// The first check of that kind; one of those that only a card is given by itself, where there is no other.
     fn checks(&self, plan: &ValidationPlan) -> Vec<Box<dyn Check>> {
-        let checks = self.variant.checks(plan).into_iter();
-        let checks = checks.filter(|check| check.name().contains(self.kind));
-        checks.take(1).map(|check| self.check(check)).collect()
+        let first_on = |device| {
+            let checks = self.variant.checks(&ValidationPlan { device, ..*plan });
+            checks.into_iter().find(|check| check.name().contains(self.kind))
+        };
+        let first = first_on(plan.device).or_else(|| first_on(DeviceKind::Cuda));
+        first.map(|check| self.check(check)).into_iter().collect()
     }
 
     fn vector_checks(&self, text: &str) -> Result<Vec<Box<dyn Check>>, VectorError> {

@@ -31,6 +31,25 @@ fn the_unbroken_text_passes_the_same_checks() {
 }
 
 #[test]
+fn sums_cut_to_31_bits_are_caught_by_the_largest_k_alone() {
+    let change = Some((
+        "remainder_of((i32)sum, moduli, i)",
+        "remainder_of((i32)(sum << 1) >> 1, moduli, i)",
+    ));
+    for kind in [
+        "layers: random",
+        "layers: K where",
+        "production build: edge values",
+    ] {
+        let row = outcome("moduli-naive", kind, change);
+        assert!(row.ok, "{kind}: {}", row.message);
+    }
+    assert!(outcome("moduli-naive", "layers: the largest K", None).ok);
+    let row = outcome("moduli-naive", "layers: the largest K", change);
+    assert_eq!(row.first_bad_layer.as_deref(), Some("mod"), "{}", row.message);
+}
+
+#[test]
 fn magnitudes_that_are_not_rounded_up_or_a_wrong_top_are_caught_at_the_magnitudes() {
     caught(
         "layers: random",

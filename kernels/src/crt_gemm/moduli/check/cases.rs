@@ -1,6 +1,8 @@
 //! The products of the checks: edge values first, random ones last.
 
+use super::depth;
 use crate::crt_gemm::check::{Case, Group, case, constants, lying, random, repeated};
+use crate::crt_gemm::moduli::Bound;
 use crate::crt_gemm::moduli::choose::depth_limit;
 use crate::crt_gemm::moduli::numbers::MOST_MODULI;
 use crate::crt_gemm::problem::Problem;
@@ -10,18 +12,22 @@ use crate::seeded::Seeded;
 /// Largest K of a case: what a host multiplies in a moment.
 const MOST_DEPTH: u64 = 8192;
 
-/// Every group, in order, for a variant of so many bits. `large` adds sizes that take a card no time and a host long.
-pub fn groups(seed: u64, bits: u32, large: bool) -> Vec<Group> {
+/// Every group, in order, for a variant of so many bits and that bound. `large` adds sizes that take a card no time and a host long.
+pub fn groups(seed: u64, bits: u32, bound: Bound, large: bool) -> Vec<Group> {
     let group = |name, cases| Group { name, cases };
-    vec![
+    let mut groups = vec![
         group("edge values", edge_values()),
         group("K where the moduli suffice and one over", bounds(bits)),
         group("wide ranges, overflow and underflow", ranges(seed)),
         group("NaN, infinities, subnormals, zero lines", odd_values(seed)),
         group("sizes, gaps and orders", lying(seed)),
         group("a second product into the same C", repeated(seed)),
-        group("random", random(seed, large)),
-    ]
+    ];
+    if large {
+        groups.push(group("the largest K", depth::cases(seed, bits, bound)));
+    }
+    groups.push(group("random", random(seed, large)));
+    groups
 }
 
 /// Zeros, ones, ends of the exponents and of the mantissa, with both signs: equal ones, opposite ones, and mixed.

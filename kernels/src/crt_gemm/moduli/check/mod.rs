@@ -1,6 +1,7 @@
 //! The checks that prove a variant of the scheme of N moduli.
 
 mod cases;
+mod depth;
 mod expected;
 mod products;
 mod refusals;
