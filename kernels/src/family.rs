@@ -45,12 +45,21 @@ impl VariantError {
     pub(crate) fn of_toml(error: &toml::de::Error, text: &str) -> VariantError {
         let start = error.span().map_or(0, |span| span.start.min(text.len()));
         let before = &text.as_bytes()[..start];
+        let line = before.iter().filter(|&&byte| byte == b'\n').count();
+        let what = error
+            .message()
+            .replace('\n', " ")
+            .replace("unknown variant", "unknown value")
+            .replace("string or table", "a word in quotes");
+        // The reader names a wrong value and what it should be, not the key that it stands behind.
+        let key = text.lines().nth(line).and_then(|line| line.split_once('='));
+        let key = key.map(|(key, _)| key.trim()).filter(|key| {
+            let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            !key.is_empty() && key.chars().all(plain) && !what.contains(&format!("`{key}`"))
+        });
         VariantError::Syntax {
-            line: before.iter().filter(|&&byte| byte == b'\n').count() + 1,
-            what: error
-                .message()
-                .replace('\n', " ")
-                .replace("unknown variant", "unknown value"),
+            line: line + 1,
+            what: key.map_or(what.clone(), |key| format!("`{key}`: {what}")),
         }
     }
 

@@ -26,6 +26,10 @@ fn a_file_that_is_none_is_refused_with_its_key_and_what_is_allowed() {
     );
     assert!(refusal("\"split2\"", "\"split3\"").contains("`split2`"));
     assert_eq!(
+        refusal("\"split2\"", "2"),
+        "line 4: `scheme`: wanted a word in quotes"
+    );
+    assert_eq!(
         refusal("block = 256", "block = 48"),
         "key `launch.block`: 48 is not a multiple of 32, the threads of a warp"
     );
