@@ -60,6 +60,21 @@ impl Place {
     }
 }
 
+/// Calls the program with what it must refuse: exit code `code`, nothing on stdout, every one of `words` on stderr.
+pub fn refused(place: &Place, code: i32, arguments: &[&str], words: &[&str]) -> Said {
+    let said = place.assay(arguments);
+    assert_eq!(said.code, code, "{arguments:?}: {}", said.stderr);
+    for word in words {
+        assert!(
+            said.stderr.contains(word),
+            "{arguments:?}: no `{word}` in: {}",
+            said.stderr
+        );
+    }
+    assert_eq!(said.stdout, "", "{arguments:?}");
+    said
+}
+
 pub fn said(output: Output) -> Said {
     let said = Said {
         code: output.status.code().unwrap_or(-1),
