@@ -7,6 +7,7 @@
 //! into [`rows::SummaryRow`]s by the rules of [`stats`]; [`summary_table`] prints them; [`check()`] re-derives all of it from
 //! the files alone.
 
+mod accuracy_table;
 mod check;
 mod columns;
 mod compare;
@@ -30,6 +31,7 @@ mod throttle;
 mod tune_table;
 mod utc;
 
+pub use accuracy_table::accuracy_table;
 pub use check::{CheckError, CheckReport, check, check_unclosed};
 pub use columns::{Column, Row};
 pub use compare::{Agreement, Comparison, compare};

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::{
     Fault, PowerLog, Record, Row, decode_rows, encode_rows,
     record::RecordError,
-    rows::{PowerRow, RunRow, SummaryRow, Verdict},
+    rows::{AccuracyRow, PowerRow, RunRow, SummaryRow, Verdict},
     summarise,
     tables::{line, raw_records},
 };
@@ -54,6 +54,35 @@ pub(super) fn check_summary(record: &Record, runs: Option<&[RunRow]>) -> Result<
     decode_rows::<SummaryRow>(&text)?;
     compare(&text, &summary.rows)?;
     Ok(summary.rows.len())
+}
+
+/// Checks accuracy.csv and returns its number of rows, 0 if there is none.
+pub(super) fn check_accuracy(record: &Record) -> Result<usize, RecordError> {
+    let Some(text) = record.read_file(AccuracyRow::FILE)? else {
+        return Ok(0);
+    };
+    let rows: Vec<AccuracyRow> = decode_rows(&text)?;
+    for (row, fields) in rows.iter().zip(raw_records::<AccuracyRow>(&text)?) {
+        let no_error = [
+            ("worst_error", row.worst_error),
+            ("worst_magnitude", row.worst_magnitude),
+            ("error_mean", row.error_mean),
+            ("relative_max", row.relative_max),
+        ]
+        .into_iter()
+        .find(|(_, value)| *value < 0.0);
+        if let Some((column, value)) = no_error {
+            let problem = format!("is {value}, which is no error");
+            return Err(Fault::field(AccuracyRow::FILE, line(&fields), column, problem).into());
+        }
+        if row.error_mean > row.error_max.next_up() {
+            let problem = "is more than the largest";
+            return Err(Fault::field(AccuracyRow::FILE, line(&fields), "error_mean", problem).into());
+        }
+    }
+    let derived: Vec<AccuracyRow> = rows.iter().cloned().map(AccuracyRow::derived).collect();
+    compare(&text, &derived)?;
+    Ok(rows.len())
 }
 
 /// Holds a table as written against its rows as they should be, field by field and character by character.

@@ -29,6 +29,8 @@ pub struct CheckReport {
     pub tune_rows: usize,
     /// Rows of stages.csv that fit their trials.
     pub stage_rows: usize,
+    /// Rows of accuracy.csv that were computed again.
+    pub accuracy_rows: usize,
 }
 
 /// Why a record does not check.
@@ -84,6 +86,7 @@ fn contents(record: &Record, files: usize) -> Result<CheckReport, CheckError> {
     let summary_rows = derived::check_summary(record, runs.as_deref())?;
     let tune_rows = tuner::check_tune(record, runs.as_deref())?;
     let stage_rows = stages::check(record, runs.as_deref())?;
+    let accuracy_rows = derived::check_accuracy(record)?;
     let messages = messages::check(record, runs.as_deref())?;
     Ok(CheckReport {
         status: manifest.status,
@@ -94,5 +97,6 @@ fn contents(record: &Record, files: usize) -> Result<CheckReport, CheckError> {
         summary_rows,
         tune_rows,
         stage_rows,
+        accuracy_rows,
     })
 }

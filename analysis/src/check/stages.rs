@@ -36,7 +36,7 @@ pub(super) fn check(record: &Record, runs: Option<&[RunRow]>) -> Result<usize, R
         if !seen.insert((row.trial, row.stage.as_str())) {
             return fault("stage", format!("is given twice for trial {}", row.trial));
         }
-        if !(row.seconds.is_finite() && row.seconds >= 0.0) {
+        if row.seconds < 0.0 {
             return fault("seconds", format!("is {}, which is no time", row.seconds));
         }
         let spent = spent.entry(row.trial).or_default();

@@ -2,6 +2,7 @@
 //!
 //! Every column's unit is in its name; an empty field means that the value was not measured, never zero.
 
+mod accuracy;
 mod bases;
 mod bounds;
 mod hits;
@@ -13,6 +14,7 @@ mod summary;
 mod tune;
 mod validation;
 
+pub use accuracy::AccuracyRow;
 pub use bases::BaseRow;
 pub use bounds::BoundRow;
 pub use hits::HitRow;

@@ -5,7 +5,8 @@ use std::{fs, path::Path};
 use assay_analysis::{
     Row,
     rows::{
-        BaseRow, BoundRow, HitRow, PowerRow, RunRow, SassRow, StageRow, SummaryRow, TuneRow, ValidationRow,
+        AccuracyRow, BaseRow, BoundRow, HitRow, PowerRow, RunRow, SassRow, StageRow, SummaryRow, TuneRow,
+        ValidationRow,
     },
 };
 
@@ -31,6 +32,7 @@ fn the_document_describes_every_table_as_the_program_does() {
         section::<BoundRow>(),
         section::<HitRow>(),
         section::<StageRow>(),
+        section::<AccuracyRow>(),
         section::<SummaryRow>(),
         section::<TuneRow>(),
     ] {

@@ -1,5 +1,6 @@
 //! The crate from outside, by its public interface.
 
+mod accuracy;
 mod compare;
 mod docs;
 mod energy;
