@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use super::check::{ModuliCheck, ModuliRefusals, groups};
 use super::kernel::ModuliKernel;
+use super::multiplication::ModuliMultiplication;
 use super::production::ModuliProduction;
 use crate::crt_gemm::check::{Findings, Group, VectorFile};
 use crate::crt_gemm::options::VariantFile;
 use crate::crt_gemm::variant::{needs_a_card, no_native_kernel, no_prefix};
 use crate::family::{Check, DeviceKind, PrefixError, Production, ValidationPlan, Variant, VectorError};
 use crate::loops::LoopPlan;
+use crate::multiply::{Multiplication, MultiplyError, Product};
 use crate::native::Isa;
 use crate::workload::{Source, Workload};
 
@@ -84,6 +86,15 @@ impl Variant for ModuliVariant {
         no_prefix(request)?;
         let production = ModuliProduction::new(self.kernel(false), request);
         Ok(Box::new(production.map_err(|why| PrefixError(why.to_string()))?))
+    }
+
+    fn multiply(&self, product: Product) -> Result<Box<dyn Multiplication>, MultiplyError> {
+        let file = match product.bits {
+            Some(bits) => Arc::new(self.file.with_bits(bits)?),
+            None => Arc::clone(&self.file),
+        };
+        let kernel = ModuliKernel::new(&self.name, file, false);
+        Ok(Box::new(ModuliMultiplication::new(kernel, product)?))
     }
 
     fn source(&self) -> Source {

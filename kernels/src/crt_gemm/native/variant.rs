@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use super::check::NativeCheck;
 use super::kernel::source;
+use super::multiplication::NativeMultiplication;
 use super::production::NativeProduction;
 use crate::crt_gemm::check::{Findings, Group, VectorFile, groups};
 use crate::crt_gemm::options::VariantFile;
 use crate::crt_gemm::variant::{no_native_kernel, no_prefix};
 use crate::family::{Check, DeviceKind, PrefixError, Production, ValidationPlan, Variant, VectorError};
 use crate::loops::LoopPlan;
+use crate::multiply::{Multiplication, MultiplyError, Product};
 use crate::native::Isa;
 use crate::workload::{Source, Workload};
 
@@ -74,6 +76,16 @@ impl Variant for NativeVariant {
             self.file.trial.edge,
             request,
         )))
+    }
+
+    fn multiply(&self, product: Product) -> Result<Box<dyn Multiplication>, MultiplyError> {
+        if let Some(bits) = product.bits {
+            return Err(MultiplyError::Bits {
+                bits,
+                allowed: "the library's doubles have 53, there is nothing to choose".to_owned(),
+            });
+        }
+        Ok(Box::new(NativeMultiplication::new(&self.name, product)?))
     }
 
     fn source(&self) -> Source {
