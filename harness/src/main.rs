@@ -8,6 +8,7 @@ mod exit;
 mod flow;
 mod host_facts;
 mod interrupt;
+mod memory;
 mod pipes;
 mod power;
 mod progress;
