@@ -3,7 +3,7 @@
 use clap::{Parser, Subcommand};
 
 use crate::command::{
-    BuildArgs, CheckArgs, CompareArgs, CompletionsArgs, DevicesArgs, ManArgs, PipesArgs, PowerArgs,
+    BuildArgs, CheckArgs, CompareArgs, CompletionsArgs, DevicesArgs, GemmArgs, ManArgs, PipesArgs, PowerArgs,
     ReportArgs, RunArgs, SassArgs, SearchArgs, TrialArgs, TuneArgs, ValidateArgs, VariantsArgs, VariantsFlag,
 };
 
@@ -18,6 +18,7 @@ use crate::command::{
   assay validate md5-q9            prove every variant of a family
   assay tune md5-q9/v5             find the options that are fastest on the device at hand
   assay search --zeros 8           find a message whose MD5 begins with eight zeros
+  assay gemm A.npy B.npy -o C.npy  multiply matrices of doubles, with a bound on the error
 
 Exit codes: 0 done and right; 1 a check failed; 2 usage or bad input; 3 no usable device or tool;
 4 --zeros not reached within --for; 130 interrupted."
@@ -49,6 +50,7 @@ pub enum Command {
     Run(RunArgs),
     Tune(TuneArgs),
     Search(SearchArgs),
+    Gemm(GemmArgs),
     Report(ReportArgs),
     Compare(CompareArgs),
     Check(CheckArgs),

@@ -7,6 +7,7 @@ use assay_kernels::workload::Fault;
 
 use crate::command::BuildUsage;
 use crate::device::DeviceError;
+use crate::memory::NoMemory;
 use crate::power::NoPower;
 use crate::sass::AccountError;
 use crate::toolchain::ToolError;
@@ -57,7 +58,7 @@ pub fn code(error: &anyhow::Error) -> u8 {
         if cause.is::<Usage>() || cause.is::<BuildUsage>() {
             return 2;
         }
-        if cause.is::<NoDevice>() || cause.is::<NoPower>() {
+        if cause.is::<NoDevice>() || cause.is::<NoPower>() || cause.is::<NoMemory>() {
             return 3;
         }
         if cause.is::<Wrong>() || cause.is::<Fault>() {

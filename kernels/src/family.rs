@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::knob::Knob;
 use crate::loops::LoopPlan;
+use crate::multiply::{Multiplication, MultiplyError, Product};
 use crate::native::Isa;
 use crate::workload::{Source, Workload};
 
@@ -221,6 +222,14 @@ pub trait Variant: Send + Sync {
     /// # Errors
     /// When the prefix does not fit the family's blocks.
     fn production(&self, request: &Production) -> Result<Box<dyn Workload>, PrefixError>;
+    /// Somebody's own product, where the variant multiplies matrices of doubles.
+    ///
+    /// # Errors
+    /// [`MultiplyError::Unsupported`] where it does not, or why it cannot compute this one.
+    fn multiply(&self, product: Product) -> Result<Box<dyn Multiplication>, MultiplyError> {
+        let _ = product;
+        Err(MultiplyError::Unsupported)
+    }
     /// The CUDA text of the production build.
     fn source(&self) -> Source;
     /// What the loops of a thread iterate over in the production build. `None` where a thread has no loop over units that
@@ -280,6 +289,12 @@ pub trait Family: Sync {
     fn layers(&self) -> Vec<String>;
     /// Name of the variant that a search on `device` takes when none is named: the fastest that a record shows right there.
     fn default_variant(&self, device: DeviceKind) -> &'static str;
+    /// Name of the variant that a product on `device` takes when none is named; `None` for a family of which no variant has
+    /// [`Variant::multiply`].
+    fn multiply_variant(&self, device: DeviceKind) -> Option<&'static str> {
+        let _ = device;
+        None
+    }
     /// The variant that ratios are taken to.
     fn baseline(&self) -> &'static str;
     /// What the size of a variant `NAME@SIZE` is, for messages; `None` where a variant has none.

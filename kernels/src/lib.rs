@@ -7,6 +7,7 @@ pub mod knob;
 pub mod library;
 pub mod loops;
 pub mod md5_q9;
+pub mod multiply;
 pub mod native;
 pub mod seeded;
 pub mod workload;

@@ -55,6 +55,14 @@ pub struct Setup {
     pub buffers: Vec<Buffer>,
 }
 
+impl Setup {
+    /// Bytes of all buffers together; the largest number where there are more.
+    pub fn bytes(&self) -> u64 {
+        let of = |buffer: &Buffer| (buffer.words as u64).saturating_mul(4);
+        self.buffers.iter().map(of).fold(0, u64::saturating_add)
+    }
+}
+
 /// One argument of a launch, in the order of the kernel's parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Argument {

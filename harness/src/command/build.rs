@@ -1,12 +1,13 @@
 //! `assay build`: a variant's text, assembly or machine code as a file.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use assay_kernels::workload::Source;
 
 use crate::device::Card;
+use crate::output::{self, Existing};
 use crate::toolchain::{Arch, ToolFlags, Toolchain};
 
 /// What to write.
@@ -77,9 +78,8 @@ pub fn run(args: &BuildArgs, source: &Source, tools: &Toolchain, out: &mut dyn W
     };
     match &args.output {
         None => out.write_all(&bytes)?,
-        Some(path) => {
-            write_whole(path, &bytes).with_context(|| format!("cannot write --output {}", path.display()))?
-        }
+        Some(path) => output::write_whole(path, Existing::Replaced, |file| file.write_all(&bytes))
+            .with_context(|| format!("cannot write --output {}", path.display()))?,
     }
     Ok(())
 }
@@ -104,18 +104,6 @@ fn with_defines(source: &Source) -> String {
         None => format!("#define {define} 1\n"),
     };
     source.defines.iter().map(line).collect::<String>() + &source.text
-}
-
-/// Write a file whole or not at all.
-fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(bytes)?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
 }
 
 #[cfg(test)]

@@ -79,7 +79,7 @@ impl Device for Cpu {
             kernel: Arc::clone(native),
             isa: self.isa,
         };
-        Ok(Box::new(HostSession::new(launcher, build, &setup.buffers)))
+        Ok(Box::new(HostSession::new(launcher, build, setup)?))
     }
 }
 

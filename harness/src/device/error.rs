@@ -1,5 +1,7 @@
 //! What can go wrong with a device.
 
+use crate::memory::NoMemory;
+
 /// Why a device could not do what was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum DeviceError {
@@ -61,6 +63,9 @@ pub enum DeviceError {
         /// What the code is called.
         name: String,
     },
+    /// The host has not the memory that buffers need: exit code 3.
+    #[error("the buffers do not fit: {0}")]
+    Memory(#[from] NoMemory),
     /// A launch or a buffer that does not fit together: a fault of this program.
     #[error("{0}")]
     Invalid(String),

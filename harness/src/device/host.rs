@@ -3,10 +3,11 @@
 use std::collections::VecDeque;
 use std::time::Instant;
 
-use assay_kernels::workload::{Batch, Buffer, Launch, Outputs, Step};
+use assay_kernels::workload::{Batch, Launch, Outputs, Setup, Step};
 
 use super::host_gemm::multiply;
 use super::{BuildInfo, DeviceError, Finished, Session};
+use crate::memory::{self, NoMemory};
 
 /// Carries out one launch on host buffers.
 pub trait HostLaunch {
@@ -26,18 +27,26 @@ pub struct HostSession<L> {
 }
 
 impl<L: HostLaunch> HostSession<L> {
-    /// Allocate `buffers`.
-    pub fn new(launcher: L, build: BuildInfo, buffers: &[Buffer]) -> HostSession<L> {
-        let buffers = buffers
-            .iter()
-            .map(|buffer| vec![buffer.fill; buffer.words])
-            .collect();
-        HostSession {
+    /// Allocate the buffers of `setup`.
+    ///
+    /// # Errors
+    /// [`DeviceError::Memory`] when the host has not so much memory.
+    pub fn new(launcher: L, build: BuildInfo, setup: &Setup) -> Result<HostSession<L>, DeviceError> {
+        memory::afford(setup.bytes())?;
+        let buffers = setup.buffers.iter().map(|buffer| {
+            let mut words = Vec::new();
+            words
+                .try_reserve_exact(buffer.words)
+                .map_err(|_| NoMemory::of(setup.bytes()))?;
+            words.resize(buffer.words, buffer.fill);
+            Ok(words)
+        });
+        Ok(HostSession {
             launcher,
             build,
-            buffers,
+            buffers: buffers.collect::<Result<_, NoMemory>>()?,
             finished: VecDeque::new(),
-        }
+        })
     }
 
     /// The first `words` words of a buffer.

@@ -7,6 +7,7 @@ use assay_kernels::family::{
 };
 use assay_kernels::knob::Knob;
 use assay_kernels::loops::LoopPlan;
+use assay_kernels::multiply::{Multiplication, Multiplied, MultiplyError, Product};
 use assay_kernels::native::Isa;
 use assay_kernels::workload::{Batch, Collected, Fault, Outputs, Setup, Source, Workload};
 
@@ -34,24 +35,22 @@ pub struct Doctored {
     pub change: Option<(&'static str, &'static str)>,
 }
 
-/// A check whose text is changed.
-struct DoctoredCheck {
-    check: Box<dyn Check>,
+/// A check, or a product, whose text is changed.
+struct Changed<W: ?Sized> {
+    workload: Box<W>,
     change: Option<(&'static str, &'static str)>,
 }
 
 impl Doctored {
-    fn check(&self, check: Box<dyn Check>) -> Box<dyn Check> {
-        Box::new(DoctoredCheck {
-            check,
-            change: self.change,
-        })
+    fn check(&self, workload: Box<dyn Check>) -> Box<dyn Check> {
+        let change = self.change;
+        Box::new(Changed { workload, change })
     }
 }
 
-impl Workload for DoctoredCheck {
+impl<W: Workload + ?Sized> Workload for Changed<W> {
     fn setup(&self) -> Setup {
-        let mut setup = self.check.setup();
+        let mut setup = self.workload.setup();
         if let Some((from, to)) = self.change {
             let places = setup.source.text.matches(from).count();
             assert_eq!(places, 1, "`{from}` is in the text {places} times");
@@ -61,21 +60,27 @@ impl Workload for DoctoredCheck {
     }
 
     fn batch(&mut self, index: u64) -> Option<Batch> {
-        self.check.batch(index)
+        self.workload.batch(index)
     }
 
     fn collect(&mut self, index: u64, outputs: Outputs) -> Result<Collected, Fault> {
-        self.check.collect(index, outputs)
+        self.workload.collect(index, outputs)
     }
 }
 
-impl Check for DoctoredCheck {
+impl Check for Changed<dyn Check> {
     fn name(&self) -> String {
-        self.check.name()
+        self.workload.name()
     }
 
     fn finish(&mut self) -> Verdict {
-        self.check.finish()
+        self.workload.finish()
+    }
+}
+
+impl Multiplication for Changed<dyn Multiplication> {
+    fn finish(&mut self) -> Option<Multiplied> {
+        self.workload.finish()
     }
 }
 
@@ -120,6 +125,11 @@ impl Variant for Doctored {
 
     fn production(&self, request: &Production) -> Result<Box<dyn Workload>, PrefixError> {
         self.variant.production(request)
+    }
+
+    fn multiply(&self, product: Product) -> Result<Box<dyn Multiplication>, MultiplyError> {
+        let (workload, change) = (self.variant.multiply(product)?, self.change);
+        Ok(Box::new(Changed { workload, change }))
     }
 
     fn source(&self) -> Source {

@@ -395,6 +395,7 @@ fn completions_and_manual_pages_know_every_command() {
         "trial",
         "run",
         "search",
+        "gemm",
         "check",
         "completions",
         "man",

@@ -1,11 +1,13 @@
 //! Ctrl-C leaves a record that is marked aborted and checks; a kill leaves one that says it never finished.
 
+use std::fs::File;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use crate::npy::Matrix;
 use crate::program::{Place, Said, assert_tables_are_whole, manifest, said};
 
 /// Longest wait for anything: only a program that hangs takes so long, on a slow and busy machine too.
@@ -244,4 +246,33 @@ fn a_run_that_was_killed_is_gone_on_with_but_not_while_it_runs() {
     assert_eq!(place.assay(&["check", "r"]).code, 0);
     let notes = manifest(&record)["notes"].to_string();
     assert!(notes.contains("was killed"), "{notes}");
+}
+
+#[test]
+fn a_product_that_is_interrupted_leaves_no_file() {
+    let place = Place::new();
+    place.file("A.npy", Matrix::seeded(90, 2000, 1).file());
+    place.file("B.npy", Matrix::seeded(2000, 90, 2).file());
+    let log = place.path("log");
+    let child = place
+        .command(&["gemm", "A.npy", "B.npy", "-o", "C.npy", "--device", "emulated"])
+        .process_group(0)
+        .stdout(Stdio::piped())
+        .stderr(File::create(&log).unwrap())
+        .spawn()
+        .expect("the program starts");
+    // The device is there; what follows takes longer than a signal.
+    until("the device", || {
+        std::fs::read_to_string(&log).unwrap().contains("on emulated")
+    });
+    signal(&child, "-INT");
+    let (_, said) = ended(child);
+    assert_eq!(said.code, 130, "{}", std::fs::read_to_string(&log).unwrap());
+    assert_eq!(said.stdout, "");
+    let mut left: Vec<_> = std::fs::read_dir(place.path("."))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    left.sort();
+    assert_eq!(left, ["A.npy", "B.npy", "log"]);
 }

@@ -39,6 +39,10 @@ impl Family for CrtGemm {
         "naive"
     }
 
+    fn multiply_variant(&self, _device: DeviceKind) -> Option<&'static str> {
+        Some("moduli-naive")
+    }
+
     fn baseline(&self) -> &'static str {
         "native-dgemm"
     }

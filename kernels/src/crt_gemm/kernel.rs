@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::options::{Layout, VariantFile};
-use super::problem::{Plane, Problem, Shape, Side, Strides};
+use super::problem::{Geometry, Plane, Shape, Side, Strides};
 use super::source::{RESIDUES, entry, text};
 use super::split2::{ACCUMULATOR_DEPTH, FOLD_DEPTH, PRIMES, Pass};
 use super::tiling::{SPLIT2_TILES, tiling};
@@ -149,15 +149,16 @@ impl Kernel {
         }
     }
 
-    /// Words of a buffer for a product. `doubles` are those of A, B and C as they lie.
-    fn words(&self, place: Place, shape: Shape, doubles: [usize; 3]) -> usize {
+    /// Words of a buffer that a product uses.
+    pub fn words_of(&self, place: Place, geometry: &Geometry) -> usize {
+        let shape = geometry.shape;
         let residues = |side| words::for_bytes(PLANES * self.plane(shape, side).bytes());
         let passes = Pass::ALL.len();
         match place {
             Place::Status => 1,
-            Place::A => 2 * doubles[0],
-            Place::B => 2 * doubles[1],
-            Place::C => 2 * doubles[2],
+            Place::A => 2 * geometry.doubles(Side::A),
+            Place::B => 2 * geometry.doubles(Side::B),
+            Place::C => 2 * geometry.c_doubles(),
             Place::ResiduesA => residues(Side::A),
             Place::ResiduesB => residues(Side::B),
             _ if !self.trace => 0,
@@ -168,23 +169,12 @@ impl Kernel {
         }
     }
 
-    /// Words of a buffer that `problem` uses.
-    pub fn words_of(&self, place: Place, problem: &Problem) -> usize {
-        let stored = |side| problem.stored(side).len();
-        let doubles = match place {
-            Place::A => [stored(Side::A), 0, 0],
-            Place::B => [0, stored(Side::B), 0],
-            _ => [0, 0, problem.a.rows * problem.c_stride()],
-        };
-        self.words(place, problem.shape(), doubles)
-    }
-
-    /// What to build, with buffers for each of `problems`.
-    pub fn setup<'p>(&self, problems: impl Iterator<Item = &'p Problem>) -> Setup {
+    /// What to build, with buffers for each product.
+    pub fn setup(&self, products: impl Iterator<Item = Geometry>) -> Setup {
         let mut most = [0; Place::ALL.len()];
-        for problem in problems {
+        for geometry in products {
             for (most, place) in most.iter_mut().zip(Place::ALL) {
-                *most = (*most).max(self.words_of(place, problem));
+                *most = (*most).max(self.words_of(place, &geometry));
             }
         }
         let buffers = Place::ALL
@@ -219,11 +209,12 @@ impl Kernel {
     }
 
     /// The launches of a product: A's residues, B's, and the multiplication. Without elements there is none.
-    pub fn launches(&self, shape: Shape, a: Strides, b: Strides, c_stride: usize) -> Vec<Step> {
+    pub fn launches(&self, geometry: &Geometry) -> Vec<Step> {
+        let shape = geometry.shape;
         let steps = [
-            self.residues(shape, Side::A, a),
-            self.residues(shape, Side::B, b),
-            self.multiplication(shape, c_stride),
+            self.residues(shape, Side::A, geometry.strides(Side::A)),
+            self.residues(shape, Side::B, geometry.strides(Side::B)),
+            self.multiplication(shape, geometry.c_stride()),
         ];
         steps.into_iter().flatten().map(Step::Launch).collect()
     }

@@ -20,6 +20,7 @@ mod options;
 mod problem;
 mod production;
 mod refusal;
+mod sample;
 mod source;
 mod tiling;
 mod variant;

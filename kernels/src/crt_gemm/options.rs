@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::moduli::{ACCUMULATOR_DEPTH, Bound, MAX_BITS};
 use crate::family::VariantError;
+use crate::multiply::MultiplyError;
 
 /// A variant file.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -324,6 +325,22 @@ impl VariantFile {
             DEFAULT_BITS
         };
         self.options.bits.unwrap_or(default)
+    }
+
+    /// The same variant with other bits.
+    ///
+    /// # Errors
+    /// [`MultiplyError::Bits`] when they are outside [`MIN_BITS`] to [`MAX_BITS`].
+    pub fn with_bits(&self, bits: u32) -> Result<VariantFile, MultiplyError> {
+        if !(MIN_BITS..=MAX_BITS).contains(&bits) {
+            return Err(MultiplyError::Bits {
+                bits,
+                allowed: format!("{MIN_BITS} to {MAX_BITS} are allowed"),
+            });
+        }
+        let mut file = self.clone();
+        file.options.bits = Some(bits);
+        Ok(file)
     }
 
     /// What bounds the sums.

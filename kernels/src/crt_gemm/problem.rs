@@ -1,6 +1,7 @@
 //! A product as it lies in memory: shapes, strides, and what a kernel wants of its residues.
 
-use super::Matrix;
+use super::{Matrix, Refusal};
+use crate::multiply::Order;
 
 /// The value between the lines of a matrix, where there is a gap: a NaN, so that a kernel that reads it shows.
 pub const GAP: f64 = f64::from_bits(0xfff4_dead_fff4_dead);
@@ -26,6 +27,36 @@ impl Shape {
     pub fn units(self) -> u64 {
         self.elements() as u64 * self.depth as u64
     }
+
+    /// Refuse a product that takes more of something than there can be.
+    ///
+    /// # Errors
+    /// [`Refusal::Size`] when `needed` is above `bound`.
+    pub fn within(self, what: &'static str, needed: u128, bound: u128) -> Result<(), Refusal> {
+        if needed <= bound {
+            return Ok(());
+        }
+        let Shape { rows, cols, depth } = self;
+        Err(Refusal::Size {
+            rows,
+            cols,
+            depth,
+            what,
+            needed,
+            bound,
+        })
+    }
+
+    /// Refuse sides beyond 32-bit numbers with a sign, in which kernels and libraries count lines: what padding makes of
+    /// the longest still fits those without.
+    ///
+    /// # Errors
+    /// [`Refusal::Size`] for the first side that is longer.
+    pub fn check_sides(self) -> Result<(), Refusal> {
+        [self.rows, self.cols, self.depth]
+            .into_iter()
+            .try_for_each(|side| self.within("rows or columns", side as u128, i32::MAX as u128))
+    }
 }
 
 /// Which of the two matrices.
@@ -46,46 +77,37 @@ pub struct Strides {
     pub depth: usize,
 }
 
-/// A product to compute, with how its matrices lie.
-#[derive(Debug, Clone)]
-pub struct Problem {
-    /// The left matrix.
-    pub a: Matrix,
-    /// The right matrix.
-    pub b: Matrix,
-    /// Doubles between the rows (columns, in Fortran's order) of A, of B, and the rows of C.
+/// How the matrices of a product lie in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Geometry {
+    /// Rows, columns and K.
+    pub shape: Shape,
+    /// The orders of A and of B; C lies row after row.
+    pub orders: [Order; 2],
+    /// Doubles between the rows (columns, where that is the order) of A, of B, and the rows of C.
     pub gap: usize,
-    /// Whether A and B lie column after column.
-    pub fortran: bool,
 }
 
-impl Problem {
-    /// A product of matrices that lie row after row without gaps.
-    pub fn new(a: Matrix, b: Matrix) -> Problem {
-        Problem {
-            a,
-            b,
-            gap: 0,
-            fortran: false,
-        }
-    }
-
-    /// Its shape.
-    pub fn shape(&self) -> Shape {
-        Shape {
-            rows: self.a.rows,
-            cols: self.b.cols,
-            depth: self.a.cols,
+impl Geometry {
+    /// Lines of a matrix as it lies, rows or columns, and the doubles of each.
+    fn lying(&self, side: Side) -> (usize, usize) {
+        let Shape { rows, cols, depth } = self.shape;
+        let (rows, cols) = match side {
+            Side::A => (rows, depth),
+            Side::B => (depth, cols),
+        };
+        match self.orders[side as usize] {
+            Order::Rows => (rows, cols),
+            Order::Columns => (cols, rows),
         }
     }
 
     /// Strides of a matrix.
     pub fn strides(&self, side: Side) -> Strides {
-        let matrix = self.matrix(side);
-        let (row, col) = if self.fortran {
-            (1, matrix.rows + self.gap)
-        } else {
-            (matrix.cols + self.gap, 1)
+        let step = self.lying(side).1 + self.gap;
+        let (row, col) = match self.orders[side as usize] {
+            Order::Rows => (step, 1),
+            Order::Columns => (1, step),
         };
         match side {
             Side::A => Strides {
@@ -99,20 +121,75 @@ impl Problem {
         }
     }
 
+    /// Doubles of a matrix, gaps included.
+    pub fn doubles(&self, side: Side) -> usize {
+        let (lines, length) = self.lying(side);
+        lines * (length + self.gap)
+    }
+
     /// Doubles from one row of C to the next.
     pub fn c_stride(&self) -> usize {
-        self.b.cols + self.gap
+        self.shape.cols + self.gap
+    }
+
+    /// Doubles of C, gaps included.
+    pub fn c_doubles(&self) -> usize {
+        self.shape.rows * self.c_stride()
+    }
+}
+
+/// A product to compute, with how its matrices lie.
+#[derive(Debug, Clone)]
+pub struct Problem {
+    /// The left matrix.
+    pub a: Matrix,
+    /// The right matrix.
+    pub b: Matrix,
+    /// As [`Geometry::gap`].
+    pub gap: usize,
+    /// As [`Geometry::orders`].
+    pub orders: [Order; 2],
+}
+
+impl Problem {
+    /// A product of matrices that lie row after row without gaps.
+    pub fn new(a: Matrix, b: Matrix) -> Problem {
+        Problem {
+            a,
+            b,
+            gap: 0,
+            orders: [Order::Rows; 2],
+        }
+    }
+
+    /// Its shape.
+    pub fn shape(&self) -> Shape {
+        Shape {
+            rows: self.a.rows,
+            cols: self.b.cols,
+            depth: self.a.cols,
+        }
+    }
+
+    /// How its matrices lie.
+    pub fn geometry(&self) -> Geometry {
+        Geometry {
+            shape: self.shape(),
+            orders: self.orders,
+            gap: self.gap,
+        }
     }
 
     /// A matrix as it lies in memory, gaps included.
     pub fn stored(&self, side: Side) -> Vec<f64> {
         let matrix = self.matrix(side);
         let transposed;
-        let lying = if self.fortran {
-            transposed = matrix.transposed();
-            &transposed
-        } else {
-            matrix
+        let lying = match self.orders[side as usize] {
+            Order::Rows => matrix,
+            Order::Columns => {
+                transposed = matrix.transposed();
+                &transposed
+            }
         };
         (0..lying.rows)
             .flat_map(|r| {
@@ -257,15 +334,24 @@ mod tests {
     fn every_order_and_gap_holds_the_same_matrix() {
         let a = Matrix::from_fn(3, 4, |r, c| (10 * r + c) as f64);
         let b = Matrix::from_fn(4, 2, |r, c| (100 * r + c) as f64);
-        for (gap, fortran) in [(0, false), (3, false), (0, true), (5, true)] {
+        use Order::{Columns, Rows};
+        for (gap, orders) in [
+            (0, [Rows, Rows]),
+            (3, [Rows, Rows]),
+            (0, [Columns, Columns]),
+            (5, [Columns, Rows]),
+            (0, [Rows, Columns]),
+        ] {
             let problem = Problem {
                 gap,
-                fortran,
+                orders,
                 ..Problem::new(a.clone(), b.clone())
             };
             for side in [Side::A, Side::B] {
+                let geometry = problem.geometry();
                 let (stored, strides, lines) =
-                    (problem.stored(side), problem.strides(side), problem.lines(side));
+                    (problem.stored(side), geometry.strides(side), problem.lines(side));
+                assert_eq!(stored.len(), geometry.doubles(side));
                 for line in 0..lines.rows {
                     for k in 0..lines.cols {
                         assert_eq!(stored[line * strides.line + k * strides.depth], lines.at(line, k));

@@ -29,10 +29,14 @@ pub fn edge(trial: TrialOptions, request: &Production) -> usize {
     edge
 }
 
-/// Seeded places of C that are computed anew on the host.
-pub fn spot_checks(edge: usize, seeded: &mut Seeded) -> BTreeSet<(usize, usize)> {
-    let mut place = || seeded.below(edge as u64) as usize;
-    (0..SPOT_CHECKS).map(|_| (place(), place())).collect()
+/// Seeded places of C that are computed anew on the host: all of them where there are no more than that.
+pub fn spot_checks(shape: Shape, seeded: &mut Seeded) -> BTreeSet<(usize, usize)> {
+    let Shape { rows, cols, .. } = shape;
+    if shape.elements() <= SPOT_CHECKS {
+        return (0..rows).flat_map(|r| (0..cols).map(move |c| (r, c))).collect();
+    }
+    let mut below = |bound: usize| seeded.below(bound as u64) as usize;
+    (0..SPOT_CHECKS).map(|_| (below(rows), below(cols))).collect()
 }
 
 /// Products of one pair of seeded matrices, over and over. The first batch brings the whole of C, of which seeded elements are
@@ -51,8 +55,8 @@ impl ProductionWorkload {
         let edge = edge(kernel.file.trial, request);
         let mut seeded = Seeded::new(request.seed);
         let (a, b) = (uniform(edge, edge, &mut seeded), uniform(edge, edge, &mut seeded));
-        let places = spot_checks(edge, &mut seeded);
         let problem = Problem::new(a, b);
+        let places = spot_checks(problem.shape(), &mut seeded);
         ProductionWorkload {
             kernel,
             repeats: (request.batch_units / problem.shape().units().max(1)).max(1),
@@ -100,7 +104,7 @@ impl ProductionWorkload {
 
 impl Workload for ProductionWorkload {
     fn setup(&self) -> Setup {
-        self.kernel.setup(std::iter::once(&self.problem))
+        self.kernel.setup(std::iter::once(self.problem.geometry()))
     }
 
     fn batch(&mut self, index: u64) -> Option<Batch> {
@@ -114,9 +118,8 @@ impl Workload for ProductionWorkload {
                 });
             }
         }
-        let (a, b) = (self.problem.strides(Side::A), self.problem.strides(Side::B));
         for _ in 0..self.repeats {
-            steps.extend(self.kernel.launches(shape, a, b, self.problem.c_stride()));
+            steps.extend(self.kernel.launches(&self.problem.geometry()));
         }
         let rows = if index == 0 { shape.rows } else { 1 };
         steps.push(Step::Download {

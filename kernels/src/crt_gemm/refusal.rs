@@ -1,5 +1,13 @@
 //! What cannot be computed exactly, and is therefore refused.
 
+use crate::multiply::MultiplyError;
+
+impl From<Refusal> for MultiplyError {
+    fn from(why: Refusal) -> MultiplyError {
+        MultiplyError::Refused(why.to_string())
+    }
+}
+
 /// Why a product is refused: the result would not be what the scheme promises.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
@@ -54,6 +62,24 @@ pub enum Refusal {
         depth: usize,
         /// The largest K.
         bound: usize,
+    },
+    /// More than one launch can compute.
+    #[error(
+        "a product of {rows} x {depth} by {depth} x {cols} takes {needed} {what}: the kernels take up to {bound}, split it"
+    )]
+    Size {
+        /// Rows of A.
+        rows: usize,
+        /// Columns of B.
+        cols: usize,
+        /// K.
+        depth: usize,
+        /// What there are too many of.
+        what: &'static str,
+        /// How many it would take.
+        needed: u128,
+        /// The most.
+        bound: u128,
     },
     /// More bits than all moduli together have.
     #[error(

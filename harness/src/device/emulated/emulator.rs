@@ -100,7 +100,7 @@ impl Device for Emulated {
             ..BuildInfo::default()
         };
         let launcher = EmulatedLaunch { kernel };
-        Ok(Box::new(HostSession::new(launcher, build, &setup.buffers)))
+        Ok(Box::new(HostSession::new(launcher, build, setup)?))
     }
 }
 

@@ -4,6 +4,7 @@ use super::products::Case;
 use crate::crt_gemm::problem::Problem;
 use crate::crt_gemm::split2::FOLD_DEPTH;
 use crate::crt_gemm::{Matrix, uniform};
+use crate::multiply::Order::{Columns, Rows};
 use crate::seeded::Seeded;
 
 /// Cases that are checked together.
@@ -169,10 +170,12 @@ pub fn lying(seed: u64) -> Vec<Case> {
     ];
     let mut cases = Vec::new();
     for (rows, depth, cols) in sizes {
-        for (how, gap, fortran) in [
-            ("", 0, false),
-            (", gaps", 3, false),
-            (", Fortran's order and gaps", 1, true),
+        for (how, gap, orders) in [
+            ("", 0, [Rows, Rows]),
+            (", gaps", 3, [Rows, Rows]),
+            (", Fortran's order and gaps", 1, [Columns, Columns]),
+            (", Fortran's order of A and gaps", 2, [Columns, Rows]),
+            (", Fortran's order of B and gaps", 1, [Rows, Columns]),
         ] {
             if gap > 0 && rows * depth * cols > 1 << 18 {
                 continue;
@@ -183,7 +186,7 @@ pub fn lying(seed: u64) -> Vec<Case> {
             );
             let problem = Problem {
                 gap,
-                fortran,
+                orders,
                 ..Problem::new(a, b)
             };
             cases.push(case(format!("{rows} x {depth} x {cols}{how}"), problem));

@@ -53,13 +53,15 @@ impl ProductCheck {
 
 impl Workload for ProductCheck {
     fn setup(&self) -> Setup {
-        self.kernel.setup(self.cases.iter().map(|case| &case.problem))
+        self.kernel
+            .setup(self.cases.iter().map(|case| case.problem.geometry()))
     }
 
     fn batch(&mut self, index: u64) -> Option<Batch> {
         let case = self.cases.get(index as usize)?;
         let problem = &case.problem;
-        let shape = problem.shape();
+        let geometry = problem.geometry();
+        let shape = geometry.shape;
         // A case beyond the bound would be an error of the check's own: it is never launched.
         let status = Kernel::status(shape.depth).unwrap_or(FOLD_BOUND);
         let mut steps = Vec::new();
@@ -73,7 +75,7 @@ impl Workload for ProductCheck {
             if place != Place::C || case.clear {
                 steps.push(Step::Clear {
                     buffer: place.id(),
-                    words: self.kernel.words_of(place, problem),
+                    words: self.kernel.words_of(place, &geometry),
                     value: if place == Place::Status {
                         status
                     } else {
@@ -82,11 +84,10 @@ impl Workload for ProductCheck {
                 });
             }
         }
-        let (a, b) = (problem.strides(Side::A), problem.strides(Side::B));
-        steps.extend(self.kernel.launches(shape, a, b, problem.c_stride()));
+        steps.extend(self.kernel.launches(&geometry));
         steps.extend(self.downloaded().map(|place| Step::Download {
             buffer: place.id(),
-            words: self.kernel.words_of(place, problem),
+            words: self.kernel.words_of(place, &geometry),
         }));
         Some(Batch {
             steps,
@@ -257,7 +258,7 @@ impl Comparison<'_> {
     }
 
     fn result(&mut self, words: &[u32]) {
-        let stride = self.case.problem.c_stride();
+        let stride = self.case.problem.geometry().c_stride();
         let cols = self.expected.shape.cols;
         let stale = f64::from_bits(u64::from(STALE) << 32 | u64::from(STALE));
         let expected = (0..self.expected.shape.rows)

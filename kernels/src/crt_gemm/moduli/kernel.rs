@@ -9,7 +9,7 @@ use super::scaling::Bound;
 use super::table::ACCUMULATOR_DEPTH;
 use super::text::{entry, helpers, text};
 use crate::crt_gemm::options::{KernelKind, Layout, VariantFile};
-use crate::crt_gemm::problem::{BLOCK_DEPTH, Plane, Problem, Shape, Side, Strides};
+use crate::crt_gemm::problem::{BLOCK_DEPTH, Geometry, Plane, Shape, Side};
 use crate::crt_gemm::tiling::{Tile, tiling};
 use crate::crt_gemm::{Refusal, words};
 use crate::library::{Library, S8_MULTIPLE};
@@ -157,17 +157,17 @@ impl ModuliKernel {
     }
 
     /// Words of a buffer that a product with `count` moduli uses.
-    pub fn words_of(&self, place: Place, problem: &Problem, count: usize) -> usize {
-        let shape = problem.shape();
+    pub fn words_of(&self, place: Place, geometry: &Geometry, count: usize) -> usize {
+        let shape = geometry.shape;
         match place {
-            Place::Values(side) => 2 * problem.stored(side).len(),
+            Place::Values(side) => 2 * geometry.doubles(side),
             Place::Tops(side) | Place::Exponents(side) => lines(shape, side),
             Place::Bounds(side) => 2 * lines(shape, side),
             Place::Magnitudes(_) if self.bound() == Bound::Fast => 0,
             Place::Magnitudes(side) => words::for_bytes(self.plane(shape, side).bytes()),
             Place::Residues(side) => words::for_bytes(count * self.plane(shape, side).bytes()),
             Place::Remainders => words::for_bytes(count * shape.rows * pitch(shape)),
-            Place::C => 2 * shape.rows * problem.c_stride(),
+            Place::C => 2 * geometry.c_doubles(),
             Place::Status => 1,
             place if !self.writes(place) => 0,
             Place::Cuts(side) => 4 * lines(shape, side) * shape.depth,
@@ -176,12 +176,12 @@ impl ModuliKernel {
         }
     }
 
-    /// What to build, with buffers for each of `problems` and its count of moduli.
-    pub fn setup<'p>(&self, problems: impl Iterator<Item = (&'p Problem, usize)>) -> Setup {
+    /// What to build, with buffers for each product and its count of moduli.
+    pub fn setup(&self, products: impl Iterator<Item = (Geometry, usize)>) -> Setup {
         let mut most = [0; Place::ALL.len()];
-        for (problem, count) in problems {
+        for (geometry, count) in products {
             for (most, place) in most.iter_mut().zip(Place::ALL) {
-                *most = (*most).max(self.words_of(place, problem, count));
+                *most = (*most).max(self.words_of(place, &geometry, count));
             }
         }
         let buffers = Place::ALL
@@ -202,7 +202,9 @@ impl ModuliKernel {
     }
 
     /// The steps of a product, in data-flow order. Without elements there are no launches for them.
-    pub fn steps(&self, shape: Shape, strides: [Strides; 2], c_stride: usize, count: usize) -> Vec<Step> {
+    pub fn steps(&self, geometry: &Geometry, count: usize) -> Vec<Step> {
+        let shape = geometry.shape;
+        let strides = SIDES.map(|side| geometry.strides(side));
         let mut steps = vec![clear(Place::Status, 1)];
         for side in SIDES {
             // Both grow by atomic operations.
@@ -228,7 +230,7 @@ impl ModuliKernel {
         }
         steps.extend(self.gemms("residue gemm", shape, count, Place::Residues));
         steps.push(Step::Launch(self.product(shape, count)));
-        steps.push(Step::Launch(self.crt(shape, c_stride, count)));
+        steps.push(Step::Launch(self.crt(shape, geometry.c_stride(), count)));
         steps.retain(|step| !matches!(step, Step::Launch(launch) if launch.grid == 0));
         steps
     }

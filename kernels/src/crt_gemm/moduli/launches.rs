@@ -11,9 +11,9 @@ use crate::library::{Gemm, GemmKind, Operand};
 use crate::workload::{Argument, Launch, Step};
 
 /// Neighbours along K that a thread of the conversions takes.
-const RUN: usize = 16;
+pub const RUN: usize = 16;
 /// Neighbours in a row of C that a thread of the remainder theorem takes.
-const ELEMENTS: usize = 4;
+pub const ELEMENTS: usize = 4;
 
 impl ModuliKernel {
     /// The library's products of so many planes; none where it does not multiply.
@@ -244,9 +244,8 @@ mod tests {
                 Matrix::constant(depth, cols, 1.0),
             );
             let count = kernel.count(depth).unwrap();
-            let buffers = kernel.setup(std::iter::once((&problem, count))).buffers;
-            let strides = SIDES.map(|side| problem.strides(side));
-            let steps = kernel.steps(problem.shape(), strides, problem.c_stride(), count);
+            let buffers = kernel.setup(std::iter::once((problem.geometry(), count))).buffers;
+            let steps = kernel.steps(&problem.geometry(), count);
             let gemms: Vec<Gemm> = steps
                 .iter()
                 .filter_map(|step| {
@@ -279,8 +278,7 @@ mod tests {
     fn an_empty_k_calls_no_library_and_leaves_zeros() {
         let kernel = cublas();
         let problem = Problem::new(Matrix::constant(2, 0, 1.0), Matrix::constant(0, 3, 1.0));
-        let strides = SIDES.map(|side| problem.strides(side));
-        let steps = kernel.steps(problem.shape(), strides, 3, 1);
+        let steps = kernel.steps(&problem.geometry(), 1);
         assert!(!steps.iter().any(|step| matches!(step, Step::Gemm(_))));
         let cleared = Step::Clear {
             buffer: Place::Accumulators.id(),

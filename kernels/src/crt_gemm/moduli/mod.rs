@@ -4,11 +4,15 @@
 //! the product P of the moduli. The integers' balanced residues fit 8 bits with a sign; N INT8 products give every sum
 //! modulo each modulus, the Chinese remainder theorem gives the sum itself, and one rounding gives the double.
 
+mod bounds;
 mod buffers;
 mod check;
 mod choose;
+mod confirm;
 mod kernel;
 mod launches;
+mod limits;
+mod multiplication;
 mod numbers;
 mod oracle;
 mod production;

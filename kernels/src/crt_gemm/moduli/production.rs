@@ -3,13 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::buffers::Place;
+use super::confirm::Claim;
 use super::kernel::ModuliKernel;
-use super::oracle::truncated;
-use super::scaling::Exponents;
-use super::table::product_of;
-use crate::crt_gemm::problem::{Problem, Side};
+use crate::crt_gemm::problem::{Problem, Shape, Side};
 use crate::crt_gemm::production::{edge, spot_checks};
-use crate::crt_gemm::{Matrix, Refusal, uniform, words};
+use crate::crt_gemm::{Refusal, uniform, words};
 use crate::family::Production;
 use crate::seeded::Seeded;
 use crate::workload::{Batch, Collected, Fault, Outputs, Setup, Step, Workload};
@@ -36,8 +34,8 @@ impl ModuliProduction {
         let count = kernel.count(edge)?;
         let mut seeded = Seeded::new(request.seed);
         let (a, b) = (uniform(edge, edge, &mut seeded), uniform(edge, edge, &mut seeded));
-        let places = spot_checks(edge, &mut seeded);
         let problem = Problem::new(a, b);
+        let places = spot_checks(problem.shape(), &mut seeded);
         Ok(ModuliProduction {
             kernel,
             count,
@@ -52,43 +50,20 @@ impl ModuliProduction {
         self.repeats * self.problem.shape().units()
     }
 
-    /// Element (r, c) by whole numbers, under the exponents `s` of its row and `t` of its column; `None` where they do not
-    /// fit the moduli.
-    fn element(&self, r: usize, c: usize, s: i32, t: i32) -> Option<f64> {
-        let depth = self.problem.shape().depth;
-        let row = Matrix {
-            rows: 1,
-            cols: depth,
-            values: self.problem.a.row(r).to_vec(),
-        };
-        let column = Matrix::from_fn(depth, 1, |k, _| self.problem.b.at(k, c));
-        let exponents = Exponents {
-            rows: vec![s],
-            cols: vec![t],
-        };
-        let cut = truncated(&row, &column, &exponents)?;
-        let fits = cut.sum_of_magnitudes(0, 0) * 2u32 < product_of(self.count);
-        fits.then(|| cut.scaled_back(&cut.sum(0, 0), 0, 0))
-    }
-
     fn confirm(&self, batch: u64, [rows, cols, c]: &[Vec<u32>; 3]) -> Result<(), Fault> {
-        let width = self.problem.shape().cols;
+        let Shape {
+            cols: width, depth, ..
+        } = self.problem.shape();
         let values: Vec<f64> = words::doubles(c).collect();
-        for &(r, col) in &self.places {
-            let (s, t) = (rows[r] as i32, cols[col] as i32);
-            let got = values[r * width + col];
-            let expected = self.element(r, col, s, t);
-            if expected.is_none_or(|expected| expected.to_bits() != got.to_bits()) {
-                let host = match expected {
-                    Some(expected) => format!("the host has {expected:e}"),
-                    None => format!("the exponents {s} and {t} do not fit {} moduli", self.count),
-                };
-                return Err(Fault::Unconfirmed {
-                    batch,
-                    candidate: format!("C[{r}, {col}]"),
-                    what: format!("it is {got:e} where {host}"),
-                });
-            }
+        for &(row, col) in &self.places {
+            let claim = Claim {
+                row,
+                col,
+                value: values[row * width + col],
+                exponents: (rows[row] as i32, cols[col] as i32),
+            };
+            let column = (0..depth).map(|k| self.problem.b.at(k, col)).collect();
+            claim.confirm(batch, self.problem.a.row(row).to_vec(), column, self.count)?;
         }
         Ok(())
     }
@@ -96,7 +71,8 @@ impl ModuliProduction {
 
 impl Workload for ModuliProduction {
     fn setup(&self) -> Setup {
-        self.kernel.setup(std::iter::once((&self.problem, self.count)))
+        self.kernel
+            .setup(std::iter::once((self.problem.geometry(), self.count)))
     }
 
     fn batch(&mut self, index: u64) -> Option<Batch> {
@@ -109,12 +85,8 @@ impl Workload for ModuliProduction {
                 words: words::of_doubles(&self.problem.stored(side)),
             }));
         }
-        let strides = sides.map(|side| self.problem.strides(side));
         for _ in 0..self.repeats {
-            steps.extend(
-                self.kernel
-                    .steps(shape, strides, self.problem.c_stride(), self.count),
-            );
+            steps.extend(self.kernel.steps(&self.problem.geometry(), self.count));
         }
         let download = |place: Place, words| Step::Download {
             buffer: place.id(),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::check::{ModuliCheck, ModuliRefusals, groups};
 use super::kernel::ModuliKernel;
+use super::multiplication::ModuliMultiplication;
 use super::production::ModuliProduction;
 use crate::crt_gemm::check::{Findings, Group, VectorFile};
 use crate::crt_gemm::options::VariantFile;
@@ -12,6 +13,7 @@ use crate::family::{
     Check, DeviceKind, PrefixError, Production, ValidationPlan, Variant, VectorError, name_and_size,
 };
 use crate::loops::LoopPlan;
+use crate::multiply::{Multiplication, MultiplyError, Product};
 use crate::native::Isa;
 use crate::workload::{Source, Workload};
 
@@ -86,6 +88,15 @@ impl Variant for ModuliVariant {
         no_prefix(request)?;
         let production = ModuliProduction::new(self.kernel(false), request);
         Ok(Box::new(production.map_err(|why| PrefixError(why.to_string()))?))
+    }
+
+    fn multiply(&self, product: Product) -> Result<Box<dyn Multiplication>, MultiplyError> {
+        let file = match product.bits {
+            Some(bits) => Arc::new(self.file.with_bits(bits)?),
+            None => Arc::clone(&self.file),
+        };
+        let kernel = ModuliKernel::new(name_and_size(&self.name).0, file, false);
+        Ok(Box::new(ModuliMultiplication::new(kernel, product)?))
     }
 
     fn source(&self) -> Source {

@@ -1,6 +1,6 @@
 //! Products whose every element is held against the exact one.
 
-use super::kernel::{A, B, C, allowed, c_words, element, gemm, setup};
+use super::kernel::{A, B, C, allowed, element, gemm, setup};
 use crate::crt_gemm::check::{Case, Findings, not_formed_but};
 use crate::crt_gemm::kernel::STALE;
 use crate::crt_gemm::problem::Side;
@@ -43,12 +43,16 @@ impl NativeCheck {
 
 impl Workload for NativeCheck {
     fn setup(&self) -> Setup {
-        setup(&self.variant, self.cases.iter().map(|case| &case.problem))
+        setup(
+            &self.variant,
+            self.cases.iter().map(|case| case.problem.geometry()),
+        )
     }
 
     fn batch(&mut self, index: u64) -> Option<Batch> {
         let Case { problem, clear, .. } = self.cases.get(index as usize)?;
-        let words = c_words(problem);
+        let geometry = problem.geometry();
+        let words = 2 * geometry.c_doubles();
         let mut steps: Vec<Step> = [(A, Side::A), (B, Side::B)]
             .map(|(buffer, side)| Step::Upload {
                 buffer,
@@ -62,7 +66,7 @@ impl Workload for NativeCheck {
                 value: STALE,
             });
         }
-        steps.push(Step::Gemm(gemm(problem, self.kind)));
+        steps.push(Step::Gemm(gemm(&geometry, self.kind)));
         steps.push(Step::Download { buffer: C, words });
         Some(Batch {
             steps,
@@ -78,7 +82,7 @@ impl Workload for NativeCheck {
                 what: format!("{} downloads instead of one", outputs.len()),
             });
         };
-        let (shape, stride) = (problem.shape(), problem.c_stride());
+        let (shape, stride) = (problem.shape(), problem.geometry().c_stride());
         let got: Vec<f64> = words::doubles(words).collect();
         let stale = u64::from(STALE) << 32 | u64::from(STALE);
         for (place, &got) in got.iter().enumerate() {

@@ -1,9 +1,10 @@
 //! The call of the library, and how far its result may be off.
 
 use crate::crt_gemm::exact::{Dyadic, dot_ieee};
-use crate::crt_gemm::problem::{Problem, Side};
-use crate::crt_gemm::{Matrix, kernel::STALE};
+use crate::crt_gemm::problem::{Geometry, Shape, Side};
+use crate::crt_gemm::{Matrix, Refusal, kernel::STALE};
 use crate::library::{Gemm, GemmKind, Library, Operand};
+use crate::multiply::Order;
 use crate::workload::{Buffer, BufferId, Setup, Source};
 
 /// A as it lies.
@@ -29,14 +30,14 @@ pub fn source(name: &str) -> Source {
     }
 }
 
-/// What to build, with buffers for each of `problems`.
-pub fn setup<'p>(name: &str, problems: impl Iterator<Item = &'p Problem>) -> Setup {
+/// What to build, with buffers for each product.
+pub fn setup(name: &str, products: impl Iterator<Item = Geometry>) -> Setup {
     let mut most = [0; 3];
-    for problem in problems {
+    for geometry in products {
         let words = [
-            2 * problem.stored(Side::A).len(),
-            2 * problem.stored(Side::B).len(),
-            c_words(problem),
+            2 * geometry.doubles(Side::A),
+            2 * geometry.doubles(Side::B),
+            2 * geometry.c_doubles(),
         ];
         for (most, words) in most.iter_mut().zip(words) {
             *most = (*most).max(words);
@@ -57,22 +58,30 @@ pub fn setup<'p>(name: &str, problems: impl Iterator<Item = &'p Problem>) -> Set
     }
 }
 
-/// Words of C, gaps included.
-pub fn c_words(problem: &Problem) -> usize {
-    2 * problem.a.rows * problem.c_stride()
+/// The most elements of C: beyond any memory, and within the numbers that count its bytes.
+const MOST_ELEMENTS: u128 = 1 << 48;
+
+/// Check that the library can count what a product has.
+///
+/// # Errors
+/// [`Refusal::Size`] with what there is too much of.
+pub fn check_size(shape: Shape) -> Result<(), Refusal> {
+    shape.check_sides()?;
+    let elements = shape.rows as u128 * shape.cols as u128;
+    shape.within("elements of C", elements, MOST_ELEMENTS)
 }
 
 /// The call. The library counts columns first, where C lies row after row: it is told to form the transposed product
 /// B^T A^T, whose columns are C's rows. A matrix that lies row after row is its own transposed one to the library.
-pub fn gemm(problem: &Problem, kind: GemmKind) -> Gemm {
-    let shape = problem.shape();
+pub fn gemm(geometry: &Geometry, kind: GemmKind) -> Gemm {
+    let shape = geometry.shape;
     let operand = |buffer, side: Side| {
-        let strides = problem.strides(side);
+        let strides = geometry.strides(side);
         Operand {
             buffer,
             offset: 0,
             leading: strides.line.max(strides.depth),
-            transposed: problem.fortran,
+            transposed: geometry.orders[side as usize] == Order::Columns,
         }
     };
     Gemm {
@@ -86,25 +95,28 @@ pub fn gemm(problem: &Problem, kind: GemmKind) -> Gemm {
         c: Operand {
             buffer: C,
             offset: 0,
-            leading: problem.c_stride(),
+            leading: geometry.c_stride(),
             transposed: false,
         },
     }
 }
 
+/// How far a value that the library multiplies may be off, as a part of its line's largest: the emulation cuts mantissas to so
+/// many bits under it, with a bit to spare for how it aligns them, which nobody states.
+pub fn cut(kind: GemmKind) -> f64 {
+    match kind {
+        GemmKind::F64 | GemmKind::S8 => 0.0,
+        GemmKind::F64FixedPoint { bits } => 2f64.powi(2 - bits as i32),
+    }
+}
+
 /// What an element must be: the exact one rounded once, and how far off it may be. N. Higham, "Accuracy and Stability of
 /// Numerical Algorithms", 2002, section 3.5: K u / (1 - K u) times the sum of magnitudes, whatever the order of the sums. The
-/// emulation cuts the mantissas of a line to so many bits under its largest: K products lose at most 2^(2-bits) of the product of
-/// both largest more, with a bit to spare for how it aligns them, which nobody states.
+/// emulation loses 2 K [`cut`] times both lines' largest values more.
 pub fn element(kind: GemmKind, a: &Matrix, b: &Matrix, r: usize, c: usize) -> (f64, f64) {
     let column: Vec<f64> = (0..b.rows).map(|k| b.at(k, c)).collect();
-    let cut = match kind {
-        GemmKind::F64 | GemmKind::S8 => 0.0,
-        GemmKind::F64FixedPoint { bits } => {
-            let largest = |line: &[f64]| line.iter().fold(0f64, |most, v| most.max(v.abs()));
-            a.cols as f64 * 2f64.powi(3 - bits as i32) * largest(a.row(r)) * largest(&column)
-        }
-    };
+    let largest = |line: &[f64]| line.iter().fold(0f64, |most, v| most.max(v.abs()));
+    let cut = 2.0 * a.cols as f64 * cut(kind) * largest(a.row(r)) * largest(&column);
     let right = dot_ieee(a.row(r), &column);
     let magnitude = |v: &f64| Dyadic::of(*v).map_or_else(|| Dyadic::new(0, 0), |v| v.abs());
     let magnitudes = a
@@ -135,29 +147,33 @@ pub fn allowed(got: f64, (right, off): (f64, f64)) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::crt_gemm::problem::Problem;
 
     #[test]
     fn every_order_and_gap_gives_the_library_a_call_that_it_takes() {
-        for (gap, fortran) in [(0, false), (3, false), (0, true), (5, true)] {
+        use Order::{Columns, Rows};
+        // The library's A is B.
+        for (gap, orders, leading) in [
+            (0, [Rows, Rows], (2, 4)),
+            (3, [Rows, Rows], (5, 7)),
+            (0, [Columns, Columns], (4, 3)),
+            (5, [Columns, Rows], (7, 8)),
+            (1, [Rows, Columns], (5, 5)),
+        ] {
             let problem = Problem {
                 gap,
-                fortran,
+                orders,
                 ..Problem::new(Matrix::constant(3, 4, 1.0), Matrix::constant(4, 2, 1.0))
             };
-            let gemm = gemm(&problem, GemmKind::F64);
-            let setup = setup("x", std::iter::once(&problem));
+            let gemm = gemm(&problem.geometry(), GemmKind::F64);
+            let setup = setup("x", std::iter::once(problem.geometry()));
             assert_eq!(
                 gemm.check(|id| 4 * setup.buffers[id.0].words),
                 Ok(()),
-                "{gap} {fortran}"
+                "{gap} {orders:?}"
             );
             assert_eq!((gemm.m, gemm.n, gemm.k), (2, 3, 4));
-            let right = if fortran {
-                (4 + gap, 3 + gap)
-            } else {
-                (2 + gap, 4 + gap)
-            };
-            assert_eq!((gemm.a.leading, gemm.b.leading), right);
+            assert_eq!((gemm.a.leading, gemm.b.leading), leading);
         }
     }
 

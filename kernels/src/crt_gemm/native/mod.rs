@@ -3,6 +3,7 @@
 
 mod check;
 mod kernel;
+mod multiplication;
 mod production;
 mod variant;
 

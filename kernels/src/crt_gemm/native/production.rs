@@ -29,8 +29,8 @@ impl NativeProduction {
         let edge = edge(trial, request);
         let mut seeded = Seeded::new(request.seed);
         let (a, b) = (uniform(edge, edge, &mut seeded), uniform(edge, edge, &mut seeded));
-        let places = spot_checks(edge, &mut seeded);
         let problem = Problem::new(a, b);
+        let places = spot_checks(problem.shape(), &mut seeded);
         NativeProduction {
             variant: variant.to_owned(),
             kind,
@@ -48,7 +48,7 @@ impl NativeProduction {
 
 impl Workload for NativeProduction {
     fn setup(&self) -> Setup {
-        setup(&self.variant, std::iter::once(&self.problem))
+        setup(&self.variant, std::iter::once(self.problem.geometry()))
     }
 
     fn batch(&mut self, index: u64) -> Option<Batch> {
@@ -60,7 +60,7 @@ impl Workload for NativeProduction {
                 words: words::of_doubles(&self.problem.stored(side)),
             }));
         }
-        steps.extend((0..self.repeats).map(|_| Step::Gemm(gemm(&self.problem, self.kind))));
+        steps.extend((0..self.repeats).map(|_| Step::Gemm(gemm(&self.problem.geometry(), self.kind))));
         let rows = if index == 0 { shape.rows } else { 1 };
         steps.push(Step::Download {
             buffer: C,

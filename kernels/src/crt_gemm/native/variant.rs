@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::check::NativeCheck;
 use super::kernel::source;
+use super::multiplication::NativeMultiplication;
 use super::production::NativeProduction;
 use crate::crt_gemm::check::{Findings, Group, VectorFile, groups};
 use crate::crt_gemm::options::{Scheme, VariantFile};
@@ -13,6 +14,7 @@ use crate::family::{
 };
 use crate::library::GemmKind;
 use crate::loops::LoopPlan;
+use crate::multiply::{Multiplication, MultiplyError, Product};
 use crate::native::Isa;
 use crate::workload::{Source, Workload};
 
@@ -96,6 +98,23 @@ impl Variant for NativeVariant {
             self.file.trial,
             request,
         )))
+    }
+
+    fn multiply(&self, product: Product) -> Result<Box<dyn Multiplication>, MultiplyError> {
+        let kind = match (self.kind(), product.bits) {
+            (GemmKind::F64FixedPoint { .. }, Some(bits)) => GemmKind::F64FixedPoint {
+                bits: self.file.with_bits(bits)?.bits(),
+            },
+            (kind, None) => kind,
+            (_, Some(bits)) => {
+                return Err(MultiplyError::Bits {
+                    bits,
+                    allowed: "the library's doubles have 53, there is nothing to choose".to_owned(),
+                });
+            }
+        };
+        let name = name_and_size(&self.name).0;
+        Ok(Box::new(NativeMultiplication::new(name, kind, product)?))
     }
 
     fn source(&self) -> Source {

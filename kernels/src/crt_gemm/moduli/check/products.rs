@@ -62,14 +62,17 @@ impl ModuliCheck {
 
 impl Workload for ModuliCheck {
     fn setup(&self) -> Setup {
-        self.kernel
-            .setup(self.cases.iter().map(|(case, count)| (&case.problem, *count)))
+        self.kernel.setup(
+            self.cases
+                .iter()
+                .map(|(case, count)| (case.problem.geometry(), *count)),
+        )
     }
 
     fn batch(&mut self, index: u64) -> Option<Batch> {
         let (case, count) = self.cases.get(index as usize)?;
         let problem = &case.problem;
-        let shape = problem.shape();
+        let geometry = problem.geometry();
         let mut steps = Vec::new();
         for side in [Side::A, Side::B] {
             steps.push(Step::Upload {
@@ -77,7 +80,7 @@ impl Workload for ModuliCheck {
                 words: words::of_doubles(&problem.stored(side)),
             });
         }
-        let words = |place| self.kernel.words_of(place, problem, *count);
+        let words = |place| self.kernel.words_of(place, &geometry, *count);
         for place in self.downloaded() {
             if place != Place::C || case.clear {
                 steps.push(Step::Clear {
@@ -87,15 +90,14 @@ impl Workload for ModuliCheck {
                 });
             }
         }
-        let strides = [Side::A, Side::B].map(|side| problem.strides(side));
-        steps.extend(self.kernel.steps(shape, strides, problem.c_stride(), *count));
+        steps.extend(self.kernel.steps(&geometry, *count));
         steps.extend(self.downloaded().map(|place| Step::Download {
             buffer: place.id(),
             words: words(place),
         }));
         Some(Batch {
             steps,
-            units: shape.units(),
+            units: geometry.shape.units(),
         })
     }
 
@@ -329,7 +331,7 @@ impl Comparison<'_> {
     }
 
     fn result(&mut self, words: &[u32]) {
-        let stride = self.case.problem.c_stride();
+        let stride = self.case.problem.geometry().c_stride();
         let cols = self.expected.shape.cols;
         let stale = f64::from_bits(u64::from(STALE) << 32 | u64::from(STALE));
         let expected = (0..self.expected.shape.rows)

@@ -1,0 +1,251 @@
+//! `assay gemm`: multiply somebody's own matrices.
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use assay_kernels::family::{DeviceKind, families};
+use assay_kernels::multiply::{Dense, Product};
+
+use super::common::{DeviceArgs, print_json, runnable};
+use crate::exit::{Outcome, Usage};
+use crate::gemm::{self, Addition, Document, ErrorBound, Request, SampleRow, Target};
+use crate::output::{self, Existing};
+use crate::progress::Progress;
+use crate::select::{Selected, Shelf};
+
+/// Multiply matrices of doubles by exact integer products, with a bound on the error of every element
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = "Examples:
+  assay gemm A.npy B.npy -o C.npy
+  assay gemm A.npy B.npy -o C.npy --transpose-a --device emulated
+  assay gemm A.npy B.npy -o C.npy --alpha -1 --beta 0.5 --add C0.npy
+  assay gemm A.npy B.npy -o C.npy --variant crt-gemm/native-dgemm
+
+Files are .npy as numpy.save writes them, with two dimensions: float64 or float32 of either byte order, in C or
+Fortran order. C is float64 in C order. NaN and infinities are refused. Up to 64 seeded elements are computed
+anew on the host without rounding: exit code 1, and no file, when the device has another answer.")]
+pub struct GemmArgs {
+    /// The left matrix, a .npy file
+    #[arg(value_name = "A.npy")]
+    pub a: PathBuf,
+    /// The right matrix, a .npy file
+    #[arg(value_name = "B.npy")]
+    pub b: PathBuf,
+    /// File to write, which does not exist yet
+    #[arg(short, long, value_name = "C.npy")]
+    pub output: PathBuf,
+    /// Replace the output file if it exists
+    #[arg(long)]
+    pub force: bool,
+    /// Take A's rows as columns
+    #[arg(long)]
+    pub transpose_a: bool,
+    /// Take B's rows as columns
+    #[arg(long)]
+    pub transpose_b: bool,
+    /// Factor of the product; rounds each element once more
+    #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = finite, allow_negative_numbers = true)]
+    pub alpha: f64,
+    /// Factor of C0; rounds each element once, and once more where it is added. With 0, C0 is not read
+    #[arg(long, value_name = "Y", requires = "add", value_parser = finite, allow_negative_numbers = true)]
+    pub beta: Option<f64>,
+    /// File with C0, which is added Y times
+    #[arg(long, value_name = "C0.npy", requires = "beta")]
+    pub add: Option<PathBuf>,
+    /// Bits of a row's or column's largest value that must count, 8 to 72; they choose the count of moduli [default: the
+    /// variant's]
+    #[arg(long, value_name = "N")]
+    pub bits: Option<u32>,
+    /// The variant to multiply with [default: crt-gemm/moduli-naive]
+    #[arg(long, value_name = "VARIANT")]
+    pub variant: Option<String>,
+    /// Where to run
+    #[command(flatten)]
+    pub device: DeviceArgs,
+    /// Seed of the elements that are computed anew
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Print one JSON document on stdout
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A finite number on the command line.
+fn finite(text: &str) -> Result<f64, String> {
+    let refusal = || format!("`{text}` is not a finite number");
+    text.parse()
+        .ok()
+        .filter(|value: &f64| value.is_finite())
+        .ok_or_else(refusal)
+}
+
+/// Run the command.
+///
+/// # Errors
+/// When a file, the variant or the device cannot be used, or the host does not confirm the product.
+pub fn run(args: &GemmArgs, shelf: &Shelf, out: &mut dyn Write) -> anyhow::Result<Outcome> {
+    let named = args.variant.as_deref().map(|name| one(shelf, name)).transpose()?;
+    let target = target(args)?;
+    let progress = Progress::new();
+    let bar = progress.line("reading");
+    let request = request(args)?;
+    drop(bar);
+    let device = args.device.open()?;
+    let selected = match named {
+        Some(selected) => selected,
+        None => one(shelf, &default_variant(device.info().kind)?)?,
+    };
+    runnable(vec![selected.clone()], &[selected.label()], device.as_ref())?;
+    let depth = request.product.depth();
+    let beta = request.addition.as_ref().map_or(0.0, |addition| addition.beta);
+    let bar = progress.line("gemm");
+    let Some(done) = gemm::run(&selected, device.as_ref(), request, &target, &bar)? else {
+        return Ok(Outcome::Interrupted);
+    };
+    let (rows, cols) = (done.result.rows, done.result.cols);
+    drop(bar);
+    if args.json {
+        let document = Document {
+            schema: 1,
+            ok: true,
+            variant: selected.label(),
+            device: &device.info().id,
+            library: done.library.as_deref(),
+            output: args.output.display().to_string(),
+            rows,
+            cols,
+            depth,
+            moduli: done.moduli,
+            alpha: args.alpha,
+            beta,
+            seed: args.seed,
+            error_bound: ErrorBound::of(&done),
+            sample: SampleRow::of(&done),
+            device_s: done.device_s,
+        };
+        print_json(out, &document)?;
+    } else {
+        let by = match (done.moduli, &done.library) {
+            (Some(moduli), _) => format!(", {moduli} moduli"),
+            (None, Some(library)) => format!(", {library}"),
+            (None, None) => String::new(),
+        };
+        writeln!(
+            out,
+            "{} on {}: {rows} x {depth} by {depth} x {cols}{by}, {:.3} s on the device\n\n{}\n{}: {rows} x {cols} doubles",
+            selected.label(),
+            device.info().id,
+            done.device_s,
+            gemm::table(&done),
+            args.output.display()
+        )?;
+    }
+    Ok(Outcome::Right)
+}
+
+/// The variant that `name` names.
+fn one(shelf: &Shelf, name: &str) -> anyhow::Result<Selected> {
+    let selected = shelf.select(&[name.to_owned()])?;
+    match <[Selected; 1]>::try_from(selected) {
+        Ok([selected]) => Ok(selected),
+        Err(_) => Err(Usage(format!("--variant {name}: name one variant")).into()),
+    }
+}
+
+/// The variant that is taken where none is named.
+fn default_variant(device: DeviceKind) -> Result<String, Usage> {
+    families()
+        .iter()
+        .find_map(|family| Some(format!("{}/{}", family.name(), family.multiply_variant(device)?)))
+        .ok_or_else(|| Usage("no family multiplies matrices".to_owned()))
+}
+
+/// Where the result goes. An output that could not be written in the end is refused now, and so is one of the inputs.
+fn target(args: &GemmArgs) -> Result<Target<'_>, Usage> {
+    let output = &args.output;
+    let target = Target {
+        path: output,
+        existing: if args.force {
+            Existing::Replaced
+        } else {
+            Existing::Kept
+        },
+    };
+    let inputs = [Some(&args.a), Some(&args.b), args.add.as_ref()];
+    // Under whatever name: a link may lead to the same file.
+    let file = |path: &Path| fs::metadata(path).map(|found| (found.dev(), found.ino())).ok();
+    if let (Some(input), true) = (
+        inputs
+            .into_iter()
+            .flatten()
+            .find(|input| file(input) == file(output)),
+        output.exists(),
+    ) {
+        let what = format!(
+            "--output {}: it is the input {}",
+            output.display(),
+            input.display()
+        );
+        return Err(Usage(format!("{what}, name another file")));
+    }
+    if output.is_file() && !args.force {
+        let what = format!("--output {} already exists", output.display());
+        return Err(Usage(format!(
+            "{what}: name a file that does not exist yet, or use --force"
+        )));
+    }
+    output::probe(output).map_err(|error| target.unwritable(&error))?;
+    Ok(target)
+}
+
+/// Read the files, and check that they fit.
+fn request(args: &GemmArgs) -> anyhow::Result<Request> {
+    let turned = |path: &Path, transpose: bool| -> anyhow::Result<Dense> {
+        let matrix = gemm::read(path)?;
+        Ok(if transpose { matrix.transposed() } else { matrix })
+    };
+    let a = turned(&args.a, args.transpose_a)?;
+    let b = turned(&args.b, args.transpose_b)?;
+    let shape = |path: &Path, matrix: &Dense, transposed: bool| {
+        let word = if transposed { " transposed" } else { "" };
+        format!(
+            "{}{word} is {} x {}",
+            path.display(),
+            matrix.rows(),
+            matrix.cols()
+        )
+    };
+    if a.cols() != b.rows() {
+        return Err(Usage(format!(
+            "{} and {}: the first must have as many columns as the second has rows",
+            shape(&args.a, &a, args.transpose_a),
+            shape(&args.b, &b, args.transpose_b)
+        ))
+        .into());
+    }
+    let (rows, cols) = (a.rows(), b.cols());
+    // With a factor of 0 the file does not matter, whatever it holds.
+    let addition = match (&args.add, args.beta) {
+        (Some(path), Some(beta)) if beta != 0.0 => {
+            let matrix = gemm::read(path)?;
+            if (matrix.rows(), matrix.cols()) != (rows, cols) {
+                return Err(Usage(format!(
+                    "--add {}, and the product is {rows} x {cols}: they must be equal",
+                    shape(path, &matrix, false)
+                ))
+                .into());
+            }
+            Some(Addition { beta, matrix })
+        }
+        _ => None,
+    };
+    let mut product = Product::new(a, b).map_err(|error| Usage(error.to_string()))?;
+    (product.bits, product.seed) = (args.bits, args.seed);
+    Ok(Request {
+        product,
+        alpha: args.alpha,
+        addition,
+    })
+}

@@ -1,0 +1,12 @@
+//! Products of somebody's own matrices: their files, the run, and what is said of the result.
+
+mod npy;
+mod report;
+mod run;
+
+#[cfg(test)]
+mod doctored_tests;
+
+pub use npy::read;
+pub use report::{Document, ErrorBound, SampleRow, table};
+pub use run::{Addition, Request, Target, run};
