@@ -5,7 +5,7 @@ use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use assay_kernels::family::{DeviceKind, families};
+use assay_kernels::family::{DeviceKind, families, name_and_size};
 use assay_kernels::multiply::{Dense, Product};
 
 use super::common::{DeviceArgs, print_json, runnable};
@@ -145,8 +145,14 @@ pub fn run(args: &GemmArgs, shelf: &Shelf, out: &mut dyn Write) -> anyhow::Resul
     Ok(Outcome::Right)
 }
 
-/// The variant that `name` names.
+/// The variant that `name` names; its files say how large a product is.
 fn one(shelf: &Shelf, name: &str) -> anyhow::Result<Selected> {
+    if let (of_file, Some(size)) = name_and_size(name) {
+        return Err(Usage(format!(
+            "--variant {name}: a product has the size of its files, not {size}: use {of_file}"
+        ))
+        .into());
+    }
     let selected = shelf.select(&[name.to_owned()])?;
     match <[Selected; 1]>::try_from(selected) {
         Ok([selected]) => Ok(selected),

@@ -9,7 +9,7 @@ use assay_kernels::multiply::{Addend, Combined, Dense, MultiplyError, Product, S
 use super::npy;
 use crate::device::Device;
 use crate::exit::{Usage, Wrong};
-use crate::flow::{Flow, Yield};
+use crate::flow::Flow;
 use crate::interrupt;
 use crate::output::{self, Existing};
 use crate::progress::Bar;
@@ -122,8 +122,8 @@ fn multiply(
     let mut next = 0;
     let mut flow = Flow::new(session.as_mut(), workload.as_mut(), &mut next);
     let mut device_s = 0.0;
-    while let Some(Yield { stages, .. }) = flow.next(!interrupt::asked())? {
-        device_s += stages.iter().map(|(_, seconds)| seconds).sum::<f64>();
+    while let Some(done) = flow.next(!interrupt::asked())? {
+        device_s += done.stages.iter().map(|(_, seconds)| seconds).sum::<f64>();
     }
     if interrupt::asked() {
         return Ok(None);

@@ -101,22 +101,19 @@ pub fn gemm(geometry: &Geometry, kind: GemmKind) -> Gemm {
     }
 }
 
-/// How far a value that the library multiplies may be off, as a part of its line's largest: the emulation cuts mantissas to so
-/// many bits under it, with a bit to spare for how it aligns them, which nobody states.
-pub fn cut(kind: GemmKind) -> f64 {
-    match kind {
-        GemmKind::F64 | GemmKind::S8 => 0.0,
-        GemmKind::F64FixedPoint { bits } => 2f64.powi(2 - bits as i32),
-    }
-}
-
 /// What an element must be: the exact one rounded once, and how far off it may be. N. Higham, "Accuracy and Stability of
 /// Numerical Algorithms", 2002, section 3.5: K u / (1 - K u) times the sum of magnitudes, whatever the order of the sums. The
-/// emulation loses 2 K [`cut`] times both lines' largest values more.
+/// emulation cuts the mantissas of a line to so many bits under its largest: K products lose at most 2^(2-bits) of the product of
+/// both largest more, with a bit to spare for how it aligns them, which nobody states.
 pub fn element(kind: GemmKind, a: &Matrix, b: &Matrix, r: usize, c: usize) -> (f64, f64) {
     let column: Vec<f64> = (0..b.rows).map(|k| b.at(k, c)).collect();
-    let largest = |line: &[f64]| line.iter().fold(0f64, |most, v| most.max(v.abs()));
-    let cut = 2.0 * a.cols as f64 * cut(kind) * largest(a.row(r)) * largest(&column);
+    let cut = match kind {
+        GemmKind::F64 | GemmKind::S8 => 0.0,
+        GemmKind::F64FixedPoint { bits } => {
+            let largest = |line: &[f64]| line.iter().fold(0f64, |most, v| most.max(v.abs()));
+            a.cols as f64 * 2f64.powi(3 - bits as i32) * largest(a.row(r)) * largest(&column)
+        }
+    };
     let right = dot_ieee(a.row(r), &column);
     let magnitude = |v: &f64| Dyadic::of(*v).map_or_else(|| Dyadic::new(0, 0), |v| v.abs());
     let magnitudes = a
