@@ -102,6 +102,18 @@ fn every_scheme_that_multiplies_stays_within_its_bound() {
 }
 
 #[test]
+fn of_the_librarys_emulation_no_bound_is_claimed() {
+    let place = place_with(&Matrix::seeded(5, 20, 3), &Matrix::seeded(20, 17, 4));
+    let (json, _) = multiplied(&place, &["--variant", "cublas-fixed-point", "--bits", "40"]);
+    let bound = &json["error_bound"];
+    assert!(
+        bound["largest"].is_null() && bound["relative"].is_null(),
+        "{json}"
+    );
+    assert_eq!((&bound["unbounded"], &bound["exact"]), (&85.into(), &0.into()));
+}
+
+#[test]
 fn bits_choose_the_moduli_and_with_them_the_error() {
     let (a, b) = (Matrix::seeded(6, 50, 5), Matrix::seeded(50, 6, 6));
     let place = place_with(&a, &b);

@@ -286,6 +286,11 @@ fn flags_and_variants_that_do_not_apply_are_refused() {
         ),
         (
             2,
+            &["--variant", "crt-gemm/moduli-naive@512"],
+            &["@512", "use crt-gemm/moduli-naive"],
+        ),
+        (
+            2,
             &["--variant", "crt-gemm"],
             &["--variant crt-gemm", "one variant"],
         ),

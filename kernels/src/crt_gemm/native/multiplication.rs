@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::kernel::{A, B, C, check_size, gemm, setup};
+use super::kernel::{A, B, C, check_size, confirm, element, gemm, setup};
 use crate::crt_gemm::problem::Geometry;
 use crate::crt_gemm::sample::{places, sampled, shape_of};
-use crate::crt_gemm::{Refusal, words};
+use crate::crt_gemm::{Matrix, Refusal, words};
 use crate::library::GemmKind;
 use crate::multiply::{Bounds, Line, Multiplication, Multiplied, NO_UNIT, Product, product_up, sum_up};
 use crate::workload::{Batch, Collected, Fault, Outputs, Setup, Step, Workload};
@@ -41,6 +41,19 @@ impl NativeMultiplication {
             orders: [self.product.a().order(), self.product.b().order()],
             gap: 0,
         }
+    }
+}
+
+impl NativeMultiplication {
+    /// Hold element (r, c) against what a validation and a trial allow of it: where no bound is given, all that there is.
+    fn confirm(&self, batch: u64, r: usize, c: usize, value: f64) -> Result<(), Fault> {
+        let line = |rows, cols, values| Matrix { rows, cols, values };
+        let depth = self.product.depth();
+        let (row, column) = (
+            line(1, depth, self.product.row(r)),
+            line(depth, 1, self.product.column(c)),
+        );
+        confirm(batch, (r, c), value, element(self.kind, &row, &column, 0, 0))
     }
 }
 
@@ -120,6 +133,9 @@ impl Workload for NativeMultiplication {
             }
         };
         let values: Vec<f64> = words::doubles(words).collect();
+        for &(r, c) in &self.places {
+            self.confirm(index, r, c, values[r * shape.cols + c])?;
+        }
         let bounds = bounds(self.kind, &self.product);
         let sample = sampled(&self.product, &values, &bounds, &self.places)?;
         self.result = Some(Multiplied {

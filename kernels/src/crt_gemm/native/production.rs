@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::kernel::{A, B, C, allowed, element, gemm, setup};
+use super::kernel::{A, B, C, confirm, element, gemm, setup};
 use crate::crt_gemm::options::TrialOptions;
 use crate::crt_gemm::problem::{Problem, Side};
 use crate::crt_gemm::production::{edge, spot_checks};
@@ -80,34 +80,19 @@ impl Workload for NativeProduction {
             });
         };
         let cols = self.problem.shape().cols;
-        let unconfirmed = |candidate, what| {
-            Err(Fault::Unconfirmed {
-                batch: index,
-                candidate,
-                what,
-            })
-        };
         if index == 0 {
             let values: Vec<f64> = words::doubles(words).collect();
             for &(r, c) in &self.places {
-                let (got, bound) = (
-                    values[r * cols + c],
-                    element(self.kind, &self.problem.a, &self.problem.b, r, c),
-                );
-                if !allowed(got, bound) {
-                    let what = format!(
-                        "it is {got:e} where the exact one is {:e} within {:e}",
-                        bound.0, bound.1
-                    );
-                    return unconfirmed(format!("C[{r}, {c}]"), what);
-                }
+                let bound = element(self.kind, &self.problem.a, &self.problem.b, r, c);
+                confirm(index, (r, c), values[r * cols + c], bound)?;
             }
             self.first_row = words[..2 * cols].to_vec();
         } else if *words != self.first_row {
-            return unconfirmed(
-                "row 0 of C".to_owned(),
-                "the same product came out differently".to_owned(),
-            );
+            return Err(Fault::Unconfirmed {
+                batch: index,
+                candidate: "row 0 of C".to_owned(),
+                what: "the same product came out differently".to_owned(),
+            });
         }
         Ok(Collected {
             units: self.units(),
