@@ -3,8 +3,9 @@
 use clap::{Parser, Subcommand};
 
 use crate::command::{
-    BuildArgs, CheckArgs, CompareArgs, CompletionsArgs, DevicesArgs, GemmArgs, ManArgs, PipesArgs, PowerArgs,
-    ReportArgs, RunArgs, SassArgs, SearchArgs, TrialArgs, TuneArgs, ValidateArgs, VariantsArgs, VariantsFlag,
+    AccuracyArgs, BuildArgs, CheckArgs, CompareArgs, CompletionsArgs, DevicesArgs, GemmArgs, ManArgs,
+    PipesArgs, PowerArgs, ReportArgs, RunArgs, SassArgs, SearchArgs, TrialArgs, TuneArgs, ValidateArgs,
+    VariantsArgs, VariantsFlag,
 };
 
 /// Proves a GPU integer kernel right, then measures what it costs.
@@ -51,6 +52,7 @@ pub enum Command {
     Tune(TuneArgs),
     Search(SearchArgs),
     Gemm(GemmArgs),
+    Accuracy(AccuracyArgs),
     Report(ReportArgs),
     Compare(CompareArgs),
     Check(CheckArgs),

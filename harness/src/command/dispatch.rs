@@ -5,8 +5,8 @@ use std::io;
 use crate::cli::{Cli, Command};
 use crate::command::common::accountable;
 use crate::command::{
-    build, check, compare, completions, devices, gemm, pipes, power, report, run, sass, search, trial, tune,
-    validate, variants,
+    accuracy, build, check, compare, completions, devices, gemm, pipes, power, report, run, sass, search,
+    trial, tune, validate, variants,
 };
 use crate::device::{Cpu, CudaDevice, Device, DeviceInfo, DeviceName, Emulated};
 use crate::exit::{Outcome, Usage};
@@ -66,6 +66,7 @@ pub fn dispatch(cli: &Cli) -> anyhow::Result<Outcome> {
         Command::Run(args) => return run::run(args, &shelf()?, out),
         Command::Search(args) => return search::run(args, &shelf()?, out),
         Command::Gemm(args) => return gemm::run(args, &shelf()?, out),
+        Command::Accuracy(args) => return accuracy::run(args, &shelf()?, out),
         Command::Report(args) => report::run(args, out)?,
         Command::Compare(args) => compare::run(args, out)?,
         Command::Check(args) => check::run(args, out)?,

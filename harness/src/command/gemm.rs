@@ -10,7 +10,7 @@ use assay_kernels::multiply::{Dense, Product};
 
 use super::common::{DeviceArgs, print_json, runnable};
 use crate::exit::{Outcome, Usage};
-use crate::gemm::{self, Addition, Document, ErrorBound, Request, SampleRow, Target};
+use crate::gemm::{self, Addition, Document, ErrorBound, Precision, Request, SampleRow, Target};
 use crate::output::{self, Existing};
 use crate::progress::Progress;
 use crate::select::{Selected, Shelf};
@@ -24,8 +24,9 @@ use crate::select::{Selected, Shelf};
   assay gemm A.npy B.npy -o C.npy --variant crt-gemm/native-dgemm
 
 Files are .npy as numpy.save writes them, with two dimensions: float64 or float32 of either byte order, in C or
-Fortran order. C is float64 in C order. NaN and infinities are refused. Up to 64 seeded elements are computed
-anew on the host without rounding: exit code 1, and no file, when the device has another answer.")]
+Fortran order. C is float64 in C order. NaN and infinities are refused. Up to 256 seeded elements are computed
+anew on the host without rounding: exit code 1, and no file, when the device has another answer. Where one of them
+is further off than a rounding of its element of |A| |B|, more moduli are taken, unless --bits says how many.")]
 pub struct GemmArgs {
     /// The left matrix, a .npy file
     #[arg(value_name = "A.npy")]
@@ -55,7 +56,7 @@ pub struct GemmArgs {
     #[arg(long, value_name = "C0.npy", requires = "beta")]
     pub add: Option<PathBuf>,
     /// Bits of a row's or column's largest value that must count, 8 to 72; they choose the count of moduli [default: the
-    /// variant's]
+    /// variant's, and more where the values spread so far that those do not suffice]
     #[arg(long, value_name = "N")]
     pub bits: Option<u32>,
     /// The variant to multiply with [default: crt-gemm/moduli-naive]
@@ -117,7 +118,8 @@ pub fn run(args: &GemmArgs, shelf: &Shelf, out: &mut dyn Write) -> anyhow::Resul
             rows,
             cols,
             depth,
-            moduli: done.moduli,
+            moduli: done.moduli.map(|moduli| moduli.count),
+            bits: done.moduli.map(|moduli| moduli.bits),
             alpha: args.alpha,
             beta,
             seed: args.seed,
@@ -128,7 +130,7 @@ pub fn run(args: &GemmArgs, shelf: &Shelf, out: &mut dyn Write) -> anyhow::Resul
         print_json(out, &document)?;
     } else {
         let by = match (done.moduli, &done.library) {
-            (Some(moduli), _) => format!(", {moduli} moduli"),
+            (Some(moduli), _) => format!(", {} moduli for {} bits", moduli.count, moduli.bits),
             (None, Some(library)) => format!(", {library}"),
             (None, None) => String::new(),
         };
@@ -251,6 +253,11 @@ fn request(args: &GemmArgs) -> anyhow::Result<Request> {
     (product.bits, product.seed) = (args.bits, args.seed);
     Ok(Request {
         product,
+        precision: if args.bits.is_some() {
+            Precision::Fixed
+        } else {
+            Precision::AsNeeded
+        },
         alpha: args.alpha,
         addition,
     })

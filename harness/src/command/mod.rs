@@ -1,5 +1,6 @@
 //! The commands. Each reads like the recipe that it performs.
 
+mod accuracy;
 mod build;
 mod check;
 mod common;
@@ -19,6 +20,7 @@ mod tune;
 mod validate;
 mod variants;
 
+pub use accuracy::AccuracyArgs;
 pub use build::{BuildArgs, BuildUsage};
 pub use check::CheckArgs;
 pub use common::VariantsFlag;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use assay_kernels::family::family;
 use assay_kernels::multiply::{Dense, Order, Product};
 
+use super::multiply::Precision;
 use super::run::{Request, Target, run};
 use crate::device::Emulated;
 use crate::exit;
@@ -36,6 +37,7 @@ fn product(name: &str, change: Option<(&'static str, &'static str)>) -> (u8, Str
     };
     let request = Request {
         product: Product::new(dense(7, 40), dense(40, 8)).unwrap(),
+        precision: Precision::AsNeeded,
         alpha: 1.0,
         addition: None,
     };

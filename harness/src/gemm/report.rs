@@ -29,6 +29,8 @@ pub struct Document<'d> {
     pub depth: usize,
     /// How many moduli were taken.
     pub moduli: Option<usize>,
+    /// Bits that they were chosen for.
+    pub bits: Option<u32>,
     /// Factor of the product.
     pub alpha: f64,
     /// Factor of what was added; 0 where nothing was.
@@ -99,7 +101,7 @@ impl SampleRow {
         SampleRow {
             elements: done.sample.elements,
             error: done.sample.error,
-            error_to_magnitude: done.sample.error_to_magnitude,
+            error_to_magnitude: done.sample.error_to_magnitude(),
         }
     }
 }
@@ -150,7 +152,9 @@ pub fn table(done: &Done) -> Table {
         notes: vec![format!(
             "{} seeded elements of A B were computed anew on the host, without rounding: none is further off than its bound. \
              The largest error among them is {:.3e}, and {:.3e} of the same element of |A| |B|.",
-            sample.elements, sample.error, sample.error_to_magnitude
+            sample.elements,
+            sample.error,
+            sample.error_to_magnitude()
         )],
     }
 }

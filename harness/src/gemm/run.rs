@@ -3,14 +3,12 @@
 use std::io::{self, BufWriter};
 use std::path::Path;
 
-use assay_kernels::family::{DeviceKind, families};
-use assay_kernels::multiply::{Addend, Combined, Dense, MultiplyError, Product, Sample};
+use assay_kernels::multiply::{Addend, Combined, Dense, Moduli, Product, Sample};
 
+use super::multiply::{Precision, multiply};
 use super::npy;
 use crate::device::Device;
-use crate::exit::{Usage, Wrong};
-use crate::flow::Flow;
-use crate::interrupt;
+use crate::exit::Usage;
 use crate::output::{self, Existing};
 use crate::progress::Bar;
 use crate::select::Selected;
@@ -27,6 +25,8 @@ pub struct Addition {
 pub struct Request {
     /// A and B.
     pub product: Product,
+    /// How many moduli to take.
+    pub precision: Precision,
     /// Their product's factor.
     pub alpha: f64,
     /// What is added.
@@ -55,8 +55,8 @@ impl Target<'_> {
 pub struct Done {
     /// alpha A B + beta C0.
     pub result: Combined,
-    /// How many moduli were taken, where the scheme has them.
-    pub moduli: Option<usize>,
+    /// The moduli that were taken, where the scheme has them.
+    pub moduli: Option<Moduli>,
     /// What the host computed anew.
     pub sample: Sample,
     /// Time of the launches on the device, in seconds.
@@ -77,8 +77,27 @@ pub fn run(
     target: &Target,
     bar: &Bar,
 ) -> anyhow::Result<Option<Done>> {
-    let Some(done) = multiply(selected, device, request, bar)? else {
+    let Request {
+        product,
+        precision,
+        alpha,
+        addition,
+    } = request;
+    let Some(run) = multiply(selected, device, product, precision, bar)? else {
         return Ok(None);
+    };
+    let (moduli, sample) = (run.multiplied.moduli, run.multiplied.sample);
+    bar.say("bounding the error");
+    let addend = addition.as_ref().map(|addition| Addend {
+        beta: addition.beta,
+        matrix: &addition.matrix,
+    });
+    let done = Done {
+        result: run.multiplied.combined(alpha, addend),
+        moduli,
+        sample,
+        device_s: run.device_s,
+        library: run.build.library,
     };
     bar.say("writing");
     let Combined {
@@ -89,73 +108,4 @@ pub fn run(
     })
     .map_err(|error| target.unwritable(&error))?;
     Ok(Some(done))
-}
-
-fn multiply(
-    selected: &Selected,
-    device: &dyn Device,
-    request: Request,
-    bar: &Bar,
-) -> anyhow::Result<Option<Done>> {
-    let Request {
-        product,
-        alpha,
-        addition,
-    } = request;
-    let mut workload = selected
-        .variant
-        .multiply(product)
-        .map_err(|error| refused(selected, device.info().kind, &error))?;
-    bar.say("building");
-    let setup = workload.setup();
-    let mut session = device.open(&setup).map_err(|error| {
-        let needed = format!(
-            "{} needs {} bytes on {}",
-            selected.label(),
-            setup.bytes(),
-            device.info().id
-        );
-        anyhow::Error::new(error).context(needed)
-    })?;
-    let library = session.build().library.clone();
-    bar.say("multiplying, then confirming on the host");
-    let mut next = 0;
-    let mut flow = Flow::new(session.as_mut(), workload.as_mut(), &mut next);
-    let mut device_s = 0.0;
-    while let Some(done) = flow.next(!interrupt::asked())? {
-        device_s += done.stages.iter().map(|(_, seconds)| seconds).sum::<f64>();
-    }
-    if interrupt::asked() {
-        return Ok(None);
-    }
-    let multiplied = workload
-        .finish()
-        .ok_or_else(|| Wrong(format!("{} ended without a product", selected.label())))?;
-    let (moduli, sample) = (multiplied.moduli, multiplied.sample);
-    bar.say("bounding the error");
-    let addend = addition.as_ref().map(|addition| Addend {
-        beta: addition.beta,
-        matrix: &addition.matrix,
-    });
-    Ok(Some(Done {
-        result: multiplied.combined(alpha, addend),
-        moduli,
-        sample,
-        device_s,
-        library,
-    }))
-}
-
-/// Why the variant does not compute this product, and what would.
-fn refused(selected: &Selected, device: DeviceKind, error: &MultiplyError) -> Usage {
-    let label = selected.label();
-    let mut sentence = format!("{label}: {error}");
-    if *error == MultiplyError::Unsupported {
-        let others: Vec<String> = families()
-            .iter()
-            .filter_map(|family| Some(format!("{}/{}", family.name(), family.multiply_variant(device)?)))
-            .collect();
-        sentence += &format!(", use {}", others.join(" or "));
-    }
-    Usage(sentence)
 }

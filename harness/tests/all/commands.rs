@@ -396,6 +396,7 @@ fn completions_and_manual_pages_know_every_command() {
         "run",
         "search",
         "gemm",
+        "accuracy",
         "check",
         "completions",
         "man",

@@ -264,7 +264,7 @@ fn the_screen_and_the_help_explain_themselves() {
     let said = place.assay(&["gemm", "A.npy", "B.npy", "-o", "C.npy", "--device", "emulated"]);
     assert_eq!(said.code, 0, "{}", said.stderr);
     for words in [
-        "crt-gemm/moduli-naive on emulated: 3 x 4 by 4 x 2, 14 moduli",
+        "crt-gemm/moduli-naive on emulated: 3 x 4 by 4 x 2, 14 moduli for 53 bits",
         "- largest bound: no element is further from the exact one",
         "6 seeded elements of A B were computed anew",
         "C.npy: 3 x 2 doubles",

@@ -1,5 +1,6 @@
 //! Tests of the program as a user runs it.
 
+mod accuracy;
 mod bad_files;
 mod bad_input;
 mod commands;

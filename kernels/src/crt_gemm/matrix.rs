@@ -56,13 +56,17 @@ pub fn uniform(rows: usize, cols: usize, seeded: &mut Seeded) -> Matrix {
 /// Values whose magnitudes spread: `u * exp(phi * g)`, u uniform in -1/2 to 1/2 and g standard normal. The spread of the
 /// tests in the literature: phi = 0.5 is like LU factors, phi = 4 spans some 20 powers of ten.
 pub fn wide(rows: usize, cols: usize, phi: f64, seeded: &mut Seeded) -> Matrix {
-    Matrix::from_fn(rows, cols, |_, _| {
-        let u = signed_fraction(seeded) / 2.0;
-        u * (phi * normal(seeded)).exp()
-    })
+    Matrix::from_fn(rows, cols, |_, _| spread_value(phi, seeded))
 }
 
-fn signed_fraction(seeded: &mut Seeded) -> f64 {
+/// A value of [`wide`].
+pub fn spread_value(phi: f64, seeded: &mut Seeded) -> f64 {
+    let u = signed_fraction(seeded) / 2.0;
+    u * (phi * normal(seeded)).exp()
+}
+
+/// A value of [`uniform`].
+pub fn signed_fraction(seeded: &mut Seeded) -> f64 {
     ((seeded.bits() >> 10) as i64 - (1 << 53)) as f64 / (1u64 << 53) as f64
 }
 

@@ -32,5 +32,5 @@ mod options_tests;
 mod vector_tests;
 
 pub use family::CrtGemm;
-pub use matrix::{Matrix, uniform, wide};
+pub use matrix::{Matrix, signed_fraction, spread_value, uniform, wide};
 pub use refusal::Refusal;

@@ -31,12 +31,21 @@ pub fn edge(trial: TrialOptions, request: &Production) -> usize {
 
 /// Seeded places of C that are computed anew on the host: all of them where there are no more than that.
 pub fn spot_checks(shape: Shape, seeded: &mut Seeded) -> BTreeSet<(usize, usize)> {
+    places_of(shape, SPOT_CHECKS, seeded)
+}
+
+/// So many different seeded places of C, or all of them.
+pub fn places_of(shape: Shape, count: usize, seeded: &mut Seeded) -> BTreeSet<(usize, usize)> {
     let Shape { rows, cols, .. } = shape;
-    if shape.elements() <= SPOT_CHECKS {
+    if shape.elements() <= count {
         return (0..rows).flat_map(|r| (0..cols).map(move |c| (r, c))).collect();
     }
-    let mut below = |bound: usize| seeded.below(bound as u64) as usize;
-    (0..SPOT_CHECKS).map(|_| (below(rows), below(cols))).collect()
+    let mut places = BTreeSet::new();
+    while places.len() < count {
+        let mut below = |bound: usize| seeded.below(bound as u64) as usize;
+        places.insert((below(rows), below(cols)));
+    }
+    places
 }
 
 /// Products of one pair of seeded matrices, over and over. The first batch brings the whole of C, of which seeded elements are

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use rayon::prelude::*;
+
 use super::exact::{Dyadic, dot};
 use super::problem::Shape;
-use super::production::spot_checks;
-use crate::multiply::{Bounds, Product, Sample};
+use super::production::places_of;
+use crate::multiply::{Bounds, Product, Sample, Worst};
 use crate::seeded::Seeded;
 use crate::workload::Fault;
 
@@ -20,49 +22,146 @@ pub fn shape_of(product: &Product) -> Shape {
 
 /// The places that are looked at.
 pub fn places(product: &Product) -> BTreeSet<(usize, usize)> {
-    spot_checks(shape_of(product), &mut Seeded::new(product.seed))
+    places_of(shape_of(product), product.samples, &mut Seeded::new(product.seed))
 }
 
-/// Hold the elements of `values` at `places` against the exact ones.
+/// What the exact element says of a value.
+struct Distance {
+    error: f64,
+    magnitude: f64,
+    exact: f64,
+}
+
+/// Hold the elements of `values` at `places` against the exact ones, on all cores.
 ///
 /// # Errors
-/// [`Fault::Unconfirmed`] for one that is further off than its bound.
+/// [`Fault::Unconfirmed`] for the first that is further off than its bound.
 pub fn sampled(
     product: &Product,
     values: &[f64],
     bounds: &Bounds,
     places: &BTreeSet<(usize, usize)>,
 ) -> Result<Sample, Fault> {
-    let mut sample = Sample::default();
     let width = product.b().cols();
-    for &(r, c) in places {
-        sample.elements += 1;
-        let value = values[r * width + c];
-        let (row, column) = (product.row(r), product.column(c));
-        let magnitudes = |line: &[f64]| line.iter().map(|v| v.abs()).collect::<Vec<_>>();
-        let exact = dot(&row, &column);
-        // The values of a product are finite; an element beyond the largest double has no distance from anything.
-        let (Some(got), Some(exact)) = (Dyadic::of(value), exact) else {
+    let places: Vec<(usize, usize)> = places.iter().copied().collect();
+    let distances: Vec<Result<Option<Distance>, Fault>> = places
+        .par_iter()
+        .map(|&(r, c)| distance(product, values[r * width + c], bounds, r, c))
+        .collect();
+    let mut sample = Sample {
+        elements: places.len() as u64,
+        ..Sample::default()
+    };
+    let (mut sum, mut count) = (0.0, 0u32);
+    for (&(row, col), distance) in places.iter().zip(distances) {
+        let Some(Distance {
+            error,
+            magnitude,
+            exact,
+        }) = distance?
+        else {
             continue;
         };
-        let error = (&got - &exact).abs();
-        let bound = bounds.at(r, c, value);
-        if Dyadic::of(bound).is_some_and(|bound| error > bound) {
-            return Err(Fault::Unconfirmed {
-                batch: 0,
-                candidate: format!("C[{r}, {c}]"),
-                what: format!(
-                    "it is {value:e} where the exact one is {:e}, further off than {bound:e}",
-                    exact.to_f64()
-                ),
-            });
-        }
-        let error = error.to_f64();
         sample.error = sample.error.max(error);
-        let magnitude = dot(&magnitudes(&row), &magnitudes(&column)).map_or(0.0, |sum| sum.to_f64());
+        if exact != 0.0 {
+            sample.relative = sample.relative.max(error / exact.abs());
+        }
         if magnitude > 0.0 {
-            sample.error_to_magnitude = sample.error_to_magnitude.max(error / magnitude);
+            let here = Worst {
+                row,
+                col,
+                error,
+                magnitude,
+            };
+            if sample
+                .worst
+                .is_none_or(|worst| here.error_to_magnitude() > worst.error_to_magnitude())
+            {
+                sample.worst = Some(here);
+            }
+            sum += here.error_to_magnitude();
+            count += 1;
         }
     }
+    sample.mean = if count > 0 { sum / f64::from(count) } else { 0.0 };
     Ok(sample)
+}
+
+/// How far element (r, c) is from the exact one; `None` for one beyond the largest double, which has no distance from anything.
+fn distance(
+    product: &Product,
+    value: f64,
+    bounds: &Bounds,
+    r: usize,
+    c: usize,
+) -> Result<Option<Distance>, Fault> {
+    let (row, column) = (product.row(r), product.column(c));
+    let magnitudes = |line: &[f64]| line.iter().map(|v| v.abs()).collect::<Vec<_>>();
+    // The values of a product are finite.
+    let (Some(got), Some(exact)) = (Dyadic::of(value), dot(&row, &column)) else {
+        return Ok(None);
+    };
+    let error = (&got - &exact).abs();
+    let bound = bounds.at(r, c, value);
+    if Dyadic::of(bound).is_some_and(|bound| error > bound) {
+        return Err(Fault::Unconfirmed {
+            batch: 0,
+            candidate: format!("C[{r}, {c}]"),
+            what: format!(
+                "it is {value:e} where the exact one is {:e}, further off than {bound:e}",
+                exact.to_f64()
+            ),
+        });
+    }
+    Ok(Some(Distance {
+        error: error.to_f64(),
+        magnitude: dot(&magnitudes(&row), &magnitudes(&column)).map_or(0.0, |sum| sum.to_f64()),
+        exact: exact.to_f64(),
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::multiply::{Dense, Line, NO_UNIT, Order};
+
+    #[test]
+    fn errors_are_told_for_the_worst_element_the_mean_and_relative_to_exact_ones() {
+        let dense =
+            |rows, cols, values: &[f64]| Dense::new(rows, cols, Order::Rows, values.to_vec()).unwrap();
+        // Exact: 0 with magnitude 2, 3 with 3, 0 with 0.
+        let product = Product::new(
+            dense(3, 2, &[1.0, 1.0, 1.0, -2.0, 0.0, 0.0]),
+            dense(2, 1, &[1.0, -1.0]),
+        )
+        .unwrap();
+        let bounds = |constant| {
+            let line = Line {
+                lost: 0.0,
+                sum: 0.0,
+                unit: NO_UNIT,
+            };
+            Bounds {
+                rows: vec![line; 3],
+                cols: vec![line],
+                constant,
+            }
+        };
+        let places = places(&product);
+        let sample = sampled(&product, &[0.5, 3.25, 0.0], &bounds(1.0), &places).unwrap();
+        assert_eq!((sample.elements, sample.error), (3, 0.5));
+        let worst = sample.worst.unwrap();
+        assert_eq!(
+            (worst.row, worst.col, worst.error, worst.magnitude),
+            (0, 0, 0.5, 2.0)
+        );
+        assert_eq!(sample.error_to_magnitude(), 0.25);
+        assert_eq!(sample.relative, 0.25 / 3.0);
+        assert_eq!(sample.mean, (0.25 + 0.25 / 3.0) / 2.0);
+        // An infinite element has no error, and a bound that is passed is told.
+        let sample = sampled(&product, &[f64::INFINITY, 3.0, 0.0], &bounds(1.0), &places).unwrap();
+        assert_eq!((sample.elements, sample.error), (3, 0.0));
+        let fault = sampled(&product, &[0.5, 3.25, 0.0], &bounds(0.375), &places).unwrap_err();
+        assert!(fault.to_string().contains("C[0, 0]"), "{fault}");
+    }
 }

@@ -1,5 +1,7 @@
 //! Matrices as somebody's file has them, and the product of two.
 
+use std::sync::Arc;
+
 use super::MultiplyError;
 
 /// In which order a matrix lies in memory.
@@ -105,15 +107,20 @@ impl Dense {
     }
 }
 
-/// Two matrices of finite values that fit each other.
+/// Elements of a product that the host computes anew, where nobody asks for another number.
+pub const SAMPLES: usize = 256;
+
+/// Two matrices of finite values that fit each other. A clone shares them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Product {
-    a: Dense,
-    b: Dense,
+    a: Arc<Dense>,
+    b: Arc<Dense>,
     /// Bits of a line's largest value that must count; `None` leaves it to the variant.
     pub bits: Option<u32>,
     /// Seed of the elements that are computed anew on the host.
     pub seed: u64,
+    /// How many of them: all where there are no more.
+    pub samples: usize,
 }
 
 impl Product {
@@ -140,10 +147,11 @@ impl Product {
             }
         }
         Ok(Product {
-            a,
-            b,
+            a: Arc::new(a),
+            b: Arc::new(b),
             bits: None,
             seed: 1,
+            samples: SAMPLES,
         })
     }
 

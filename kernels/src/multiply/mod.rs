@@ -3,10 +3,14 @@
 mod bounds;
 mod combine;
 mod dense;
+mod sample;
+mod spread;
 
 pub use bounds::{Bounds, Line, NO_UNIT, half_gap, power_of_two, product_up, sum_up};
 pub use combine::{Addend, Combined, Errors, Extreme};
-pub use dense::{Dense, Order, Product};
+pub use dense::{Dense, Order, Product, SAMPLES};
+pub use sample::{Sample, Worst};
+pub use spread::Spread;
 
 use crate::workload::Workload;
 
@@ -68,6 +72,17 @@ pub trait Multiplication: Workload {
     fn finish(&mut self) -> Option<Multiplied>;
 }
 
+/// How exactly a scheme of moduli multiplied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Moduli {
+    /// How many.
+    pub count: usize,
+    /// Bits of a line's largest value that they were chosen for.
+    pub bits: u32,
+    /// The most bits that can be asked for.
+    pub most_bits: u32,
+}
+
 /// A product, confirmed in part and bounded in whole.
 #[derive(Debug, Clone)]
 pub struct Multiplied {
@@ -79,19 +94,8 @@ pub struct Multiplied {
     pub values: Vec<f64>,
     /// How far each element may be from the exact one.
     pub bounds: Bounds,
-    /// How many moduli were taken, where the scheme has them.
-    pub moduli: Option<usize>,
+    /// The moduli that were taken, where the scheme has them.
+    pub moduli: Option<Moduli>,
     /// What the host computed anew.
     pub sample: Sample,
-}
-
-/// Elements that the host computed anew, without any rounding.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Sample {
-    /// How many.
-    pub elements: u64,
-    /// The largest difference from the exact one among those that are finite.
-    pub error: f64,
-    /// The largest one divided by the same element of |A| |B|; 0 where that is 0.
-    pub error_to_magnitude: f64,
 }

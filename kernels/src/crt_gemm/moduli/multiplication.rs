@@ -2,14 +2,17 @@
 
 use std::collections::BTreeSet;
 
+use rayon::prelude::*;
+
 use super::bounds::bounds;
 use super::buffers::Place;
 use super::confirm::{Claim, EXPONENTS};
 use super::kernel::{ModuliKernel, SIDES};
+use super::numbers::MAX_BITS;
 use crate::crt_gemm::problem::{Geometry, Shape, Side};
 use crate::crt_gemm::sample::{places, sampled, shape_of};
 use crate::crt_gemm::{Refusal, words};
-use crate::multiply::{Multiplication, Multiplied, Product};
+use crate::multiply::{Moduli, Multiplication, Multiplied, Product};
 use crate::workload::{Batch, Collected, Fault, Outputs, Setup, Step, Workload};
 
 /// A product by N moduli. Seeded elements are held against the host's whole numbers under the device's exponents, and against
@@ -121,15 +124,21 @@ impl Workload for ModuliMultiplication {
         }
         let [s, t] = self.exponents([&of_rows, &of_cols])?;
         let values: Vec<f64> = words::doubles(&c).collect();
-        for &(row, col) in &self.places {
-            let claim = Claim {
-                row,
-                col,
-                value: values[row * cols + col],
-                exponents: (s[row], t[col]),
-            };
-            claim.confirm(index, self.product.row(row), self.product.column(col), self.count)?;
-        }
+        let places: Vec<(usize, usize)> = self.places.iter().copied().collect();
+        // All are looked at before the first that is wrong is told: which that is does not depend on the cores.
+        let confirmed: Vec<Result<(), Fault>> = places
+            .par_iter()
+            .map(|&(row, col)| {
+                let claim = Claim {
+                    row,
+                    col,
+                    value: values[row * cols + col],
+                    exponents: (s[row], t[col]),
+                };
+                claim.confirm(index, self.product.row(row), self.product.column(col), self.count)
+            })
+            .collect();
+        confirmed.into_iter().collect::<Result<(), Fault>>()?;
         let bounds = bounds(&self.product, &s, &t);
         let sample = sampled(&self.product, &values, &bounds, &self.places)?;
         self.result = Some(Multiplied {
@@ -137,7 +146,11 @@ impl Workload for ModuliMultiplication {
             cols,
             values,
             bounds,
-            moduli: Some(self.count),
+            moduli: Some(Moduli {
+                count: self.count,
+                bits: self.kernel.file.bits(),
+                most_bits: MAX_BITS,
+            }),
             sample,
         });
         Ok(Collected {
