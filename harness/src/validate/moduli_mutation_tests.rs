@@ -144,7 +144,7 @@ fn a_value_cut_in_another_way_is_caught_at_the_split() {
         ">> min(ROOM - shift_of",
         ">> min(ROOM + 1 - shift_of",
     );
-    caught("layers: K where", "split", "exponent) > ROOM;", "exponent) > 90;");
+    caught("layers: K where", "split", "if (most > ROOM)", "if (most > 90)");
 }
 
 #[test]

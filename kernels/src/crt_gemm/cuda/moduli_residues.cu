@@ -131,10 +131,10 @@ moduli_residues(const double *values, const Lines m, const Moduli moduli, const 
     if (!run.exists) return;
     const i32 exponent = run.line < m.lines ? exponents[run.line] : 0;
     // Few values need a third word: those that stay whole, of lines that meet little.
-    bool wide = false;
+    i32 most = ROOM;
 #pragma unroll
-    for (u32 i = 0; i < RUN; ++i) wide = wide || shift_of(parts_of(v[i]), exponent) > ROOM;
-    if (wide) {
+    for (u32 i = 0; i < RUN; ++i) most = max(most, shift_of(parts_of(v[i]), exponent));
+    if (most > ROOM) {
         residues_of<3>(v, exponent, m, run, moduli, residues, cuts);
     } else {
         residues_of<2>(v, exponent, m, run, moduli, residues, cuts);
