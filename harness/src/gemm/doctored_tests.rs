@@ -70,12 +70,17 @@ fn the_unbroken_text_is_confirmed_and_leaves_its_file() {
 
 #[test]
 fn a_broken_text_is_not_confirmed_and_leaves_no_file() {
-    let one_bit =
-        "at[j] = row == 5 && col + j == 6 ? __longlong_as_double(__double_as_longlong(out[j]) ^ 1) : out[j];";
+    let place = "double *const at = c + (u64)row * m.c_stride + col;";
+    let one_bit = "if (row == 5 && col == 4) out[2] = __longlong_as_double(__double_as_longlong(out[2]) ^ 1); \
+                   double *const at = c + (u64)row * m.c_stride + col;";
     for (from, to, word) in [
         // One bit of one element.
-        ("at[j] = out[j];", one_bit, "C[5, 6]"),
-        ("i < theorem.count; ++i", "i + 1 < theorem.count; ++i", "C[0, 0]"),
+        (place, one_bit, "C[5, 6]"),
+        (
+            "i < theorem.count ? *(const u32 *)next",
+            "i + 1 < theorem.count ? *(const u32 *)next",
+            "C[0, 0]",
+        ),
         // Exponents that are too large for the moduli, and that are no exponents at all.
         (
             "exponents[line] = exponent;",
@@ -88,7 +93,7 @@ fn a_broken_text_is_not_confirmed_and_leaves_no_file() {
             "the scaling of row 3",
         ),
         // A product that the device refuses.
-        ("if (!finite) atomicOr", "if (true) atomicOr", "status 1"),
+        ("if (least < field) atomicOr", "if (true) atomicOr", "status 1"),
     ] {
         let (code, said, file) = product("moduli-naive", Some((from, to)));
         assert!(code == 1 && said.contains(word), "{to}: {code}, {said}");

@@ -52,22 +52,28 @@ fn the_kernel_by_warpgroups_is_built_for_hopper_and_refused_elsewhere() {
     let Some(tools) = real::tools(CubinCache::none()) else {
         return;
     };
-    let text = include_str!("../../../variants/crt-gemm/moduli-wgmma.toml");
-    let variant = family("crt-gemm").unwrap().variant("moduli-wgmma", text).unwrap();
-    let timed = variant.source();
-    let traced = variant.checks(&PLAN)[0].setup().source;
-    for source in [&timed, &traced] {
-        let cubin = tools.build(source, Arch::number(90)).unwrap();
-        assert_eq!(cubin.build.spills, Some(0));
-        let listing = tools.nvdisasm().unwrap();
-        let listing = listing.listing(&cubin.bytes, Arch::number(90)).unwrap();
-        for opcode in ["IGMMA.64x256x32.S8.S8", "UBLKCP", "SYNCS"] {
-            assert!(listing.contains(opcode), "there is no {opcode}");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../variants/crt-gemm");
+    for (name, copy) in [
+        ("moduli-wgmma", "UBLKCP"),
+        ("moduli-wgmma-cluster", "UBLKCP.S.G.MULTICAST"),
+    ] {
+        let text = std::fs::read_to_string(folder.join(format!("{name}.toml"))).unwrap();
+        let variant = family("crt-gemm").unwrap().variant(name, &text).unwrap();
+        let timed = variant.source();
+        let traced = variant.checks(&PLAN)[0].setup().source;
+        for source in [&timed, &traced] {
+            let cubin = tools.build(source, Arch::number(90)).unwrap();
+            assert_eq!(cubin.build.spills, Some(0));
+            let listing = tools.nvdisasm().unwrap();
+            let listing = listing.listing(&cubin.bytes, Arch::number(90)).unwrap();
+            for opcode in ["IGMMA.64x256x32.S8.S8", copy, "SYNCS"] {
+                assert!(listing.contains(opcode), "{name} has no {opcode}");
+            }
         }
-    }
-    for arch in [80, 100].map(Arch::number) {
-        let refused = tools.build(&timed, arch).unwrap_err();
-        assert!(matches!(refused, ToolError::OtherArch { .. }), "{refused}");
-        assert!(refused.to_string().contains("sm_90a"), "{refused}");
+        for arch in [80, 100].map(Arch::number) {
+            let refused = tools.build(&timed, arch).unwrap_err();
+            assert!(matches!(refused, ToolError::OtherArch { .. }), "{refused}");
+            assert!(refused.to_string().contains("sm_90a"), "{refused}");
+        }
     }
 }

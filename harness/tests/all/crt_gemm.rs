@@ -68,6 +68,7 @@ fn a_whole_family_is_validated_without_what_the_device_cannot_run() {
         "moduli-mma",
         "moduli-mma-fast",
         "moduli-wgmma",
+        "moduli-wgmma-cluster",
         "s8s8s32-128x128",
         "s8s8s32-128x256",
     ] {

@@ -120,6 +120,8 @@ pub struct LaunchOptions {
     pub stages: Option<u32>,
     /// Blocks in flight, each of which takes tile after tile; of `wgmma`. Default: one a tile.
     pub in_flight: Option<u32>,
+    /// Blocks that share what they read of B; of `wgmma`. Default: 1, which shares nothing.
+    pub cluster: Option<u32>,
 }
 
 /// What a trial multiplies.
@@ -148,6 +150,8 @@ pub const DEFAULT_MANTISSA: u32 = 55;
 pub const MIN_BITS: u32 = 8;
 /// Largest `launch.stages` of `wgmma`: what a Hopper block's shared memory holds beside the remainders.
 pub const MAX_WGMMA_STAGES: u32 = 4;
+/// Largest `launch.cluster`.
+pub const MAX_CLUSTER: u32 = 2;
 /// Largest `launch.in_flight`.
 pub const MAX_IN_FLIGHT: u32 = 65_535;
 /// Largest `launch.stages`.
@@ -217,16 +221,31 @@ impl VariantFile {
                 ("launch.block", launch.block),
                 ("launch.stages", launch.stages),
                 ("launch.in_flight", launch.in_flight),
+                ("launch.cluster", launch.cluster),
             ];
             if let Some((key, _)) = keys.into_iter().find(|(_, value)| value.is_some()) {
                 return wrong(key, "cublas has none to choose".to_owned());
             }
         }
+        match self.launch.cluster {
+            Some(_) if kernel != KernelKind::Wgmma => {
+                return wrong("launch.cluster", format!("the blocks of {name} share nothing"));
+            }
+            Some(blocks) => VariantError::within("launch.cluster", blocks, 1..=MAX_CLUSTER)?,
+            None => {}
+        }
         match self.launch.in_flight {
             Some(_) if kernel != KernelKind::Wgmma => {
                 return wrong("launch.in_flight", format!("{name} has one a tile"));
             }
-            Some(blocks) => VariantError::within("launch.in_flight", blocks, 1..=MAX_IN_FLIGHT)?,
+            Some(blocks) => {
+                VariantError::within("launch.in_flight", blocks, 1..=MAX_IN_FLIGHT)?;
+                let cluster = self.cluster();
+                if !blocks.is_multiple_of(cluster) {
+                    let what = format!("{blocks} is not a multiple of {cluster}, the blocks of a cluster");
+                    return wrong("launch.in_flight", what);
+                }
+            }
             None => {}
         }
         let chooses_tile = tensor && scheme != Scheme::Split2 && kernel != KernelKind::Wgmma;
@@ -317,6 +336,11 @@ impl VariantFile {
         VariantError::within(key, self.trial.edge, 16..=most)
     }
 
+    /// Blocks that share what they read of B.
+    pub fn cluster(&self) -> u32 {
+        self.launch.cluster.unwrap_or(1)
+    }
+
     /// Bits of a line's largest value that count, in the choice of the moduli; bits of mantissa of `fixed-point`.
     pub fn bits(&self) -> u32 {
         let default = if self.options.scheme == Scheme::FixedPoint {
@@ -368,6 +392,7 @@ impl VariantFile {
             ("launch.block", self.launch.block),
             ("launch.stages", self.launch.stages),
             ("launch.in_flight", self.launch.in_flight),
+            ("launch.cluster", self.launch.cluster),
         ] {
             all.extend(value.map(|value| (key, value.to_string())));
         }

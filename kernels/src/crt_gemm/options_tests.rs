@@ -94,7 +94,21 @@ fn options_of_another_scheme_are_refused() {
             .unwrap_err()
             .to_string()
     };
+    let wgmma = include_str!("../../../variants/crt-gemm/moduli-wgmma-cluster.toml");
     for (text, from, to, said) in [
+        (
+            NAIVE,
+            "[launch]",
+            "[launch]\ncluster = 2",
+            "key `launch.cluster`: the blocks of naive share nothing",
+        ),
+        (wgmma, "cluster = 2", "cluster = 3", "key `launch.cluster`"),
+        (
+            wgmma,
+            "in_flight = 132",
+            "in_flight = 131",
+            "key `launch.in_flight`: 131 is not a multiple of 2",
+        ),
         (
             NAIVE,
             "kernel = \"naive\"",

@@ -16,6 +16,10 @@
 // A double's bits, and the other way.
 static inline long long __double_as_longlong(double a) { long long bits; __builtin_memcpy(&bits, &a, 8); return bits; }
 static inline double __longlong_as_double(long long bits) { double a; __builtin_memcpy(&a, &bits, 8); return a; }
+static inline unsigned int __float_as_uint(float a) { unsigned int bits; __builtin_memcpy(&bits, &a, 4); return bits; }
+static inline float __uint_as_float(unsigned int bits) { float a; __builtin_memcpy(&a, &bits, 4); return a; }
+// One rounding, to the nearest.
+static inline float __fmaf_rn(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 // Halves away from zero.
 static inline double round(double a) { return __builtin_round(a); }
 static inline double fabs(double a) { return __builtin_fabs(a); }

@@ -1,4 +1,4 @@
-// N moduli: from doubles to balanced residues. What stands above this text is printed: MOST_MODULI, SUM_WORDS,
+// N moduli: from doubles to magnitudes and exponents. What stands above this text is printed: MOST_MODULI, SUM_WORDS,
 // ROUNDED_BITS, BOUND_BY_PRODUCT, CONVERSION_BLOCK, IN_BLOCKS.
 
 typedef unsigned char u8;
@@ -12,6 +12,10 @@ typedef unsigned long long u64;
 #define NOT_FINITE 1u
 // A thread takes so many neighbours along K: 16 bytes of residues are one store.
 #define RUN 16
+// What a block converts: eight threads in a row write 128 bytes of a line.
+#define BLOCK_LINES 32
+#define BLOCK_DEPTH 128
+static_assert(BLOCK_LINES * BLOCK_DEPTH == CONVERSION_BLOCK * RUN, "a run a thread");
 // Bits of the mantissa behind its leading one, and the power of two of the last bit of field 0, negated.
 #define FRACTION 52
 #define LOWEST 1075
@@ -33,10 +37,13 @@ struct Product {
 // The moduli, and what divides by them.
 struct Moduli {
     u32 count;
-    u32 modulus[MOST_MODULI];
+    u32 negated[MOST_MODULI];     // -p
     u32 reciprocal[MOST_MODULI];  // 2^32 / p, rounded down.
     u32 positive[MOST_MODULI];    // The least multiple of p from 2^31 on.
-    u32 powers[MOST_MODULI][3];   // 256^i modulo p for i = 0..11, a byte each.
+    u32 powers[MOST_MODULI][3];   // 256^i modulo p, balanced, for i = 0..11, a byte each.
+    u32 base[MOST_MODULI];        // A float k p whose last bit is 1, and stays so if a sum of digits times powers is added.
+    u32 inverse[MOST_MODULI];     // 1 / p, a float.
+    u32 offset[MOST_MODULI];      // A float M - k for which M + y / p has the last bit 1, where M and k agree modulo 256.
 };
 
 // H, the largest number below P / 2.
@@ -76,7 +83,7 @@ __device__ __forceinline__ Parts parts_of(double v)
     return parts;
 }
 
-// Which run of which line a thread takes. Neighbours in a warp take neighbours in memory.
+// Which run of which line a thread takes: blocks that follow each other are neighbours in memory.
 struct Run {
     u32 line, k;
     bool exists;
@@ -84,26 +91,72 @@ struct Run {
 
 __device__ __forceinline__ Run run_of(const Lines &m)
 {
-    const u64 index = (u64)blockIdx.x * blockDim.x + threadIdx.x;
-    const u32 runs = m.padded_depth / RUN;
+    const u32 across = (m.padded_depth + BLOCK_DEPTH - 1) / BLOCK_DEPTH;
+    const u32 down = (m.padded_lines + BLOCK_LINES - 1) / BLOCK_LINES;
+    const bool along = m.depth_stride == 1;
+    const u32 block_line = along ? blockIdx.x / across : blockIdx.x % down;
+    const u32 block_k = along ? blockIdx.x % across : blockIdx.x / down;
     Run run;
-    run.exists = index < (u64)runs * m.padded_lines;
-    if (m.depth_stride == 1) {
-        run.line = (u32)(index / (runs ? runs : 1));
-        run.k = (u32)(index % (runs ? runs : 1)) * RUN;
-    } else {
-        run.line = (u32)(index % (m.padded_lines ? m.padded_lines : 1));
-        run.k = (u32)(index / (m.padded_lines ? m.padded_lines : 1)) * RUN;
-    }
+    run.line = block_line * BLOCK_LINES + threadIdx.x / (BLOCK_DEPTH / RUN);
+    run.k = block_k * BLOCK_DEPTH + threadIdx.x % (BLOCK_DEPTH / RUN) * RUN;
+    run.exists = run.line < m.padded_lines && run.k < m.padded_depth;
     return run;
 }
 
-// Value i of a run; zero in the padding.
-__device__ __forceinline__ double value_at(const double *values, const Lines &m, const Run &run, u32 i)
+// Where a block's value lies in shared memory: permuted within 16, so that 16 lanes meet no bank twice, neither those that
+// write along K or across lines nor those that each read a run.
+__device__ __forceinline__ u32 staged_at(u32 line, u32 k)
 {
-    const u32 k = run.k + i;
-    if (run.line >= m.lines || k >= m.depth) return 0.0;
-    return values[(u64)run.line * m.line_stride + (u64)k * m.depth_stride];
+    return line * BLOCK_DEPTH + (k ^ (((k / RUN ^ line / 2) & 7) | (line & 1) << 3));
+}
+
+// A run's values. All threads of a block take part.
+__device__ __forceinline__ void fetch(const double *values, const Lines &m, const Run &run, double (&of_run)[RUN])
+{
+#ifdef __CUDA_ARCH__
+    // A warp reads what are neighbours in memory, along K or across lines, and passes it on through shared memory.
+    __shared__ double staged[BLOCK_LINES * BLOCK_DEPTH];
+    const bool along = m.depth_stride == 1;
+    // A thread takes every second line, or every eighth value of a line.
+    const u32 lines = CONVERSION_BLOCK / BLOCK_DEPTH, depth = CONVERSION_BLOCK / BLOCK_LINES;
+    const u32 line = along ? threadIdx.x / BLOCK_DEPTH : threadIdx.x % BLOCK_LINES;
+    const u32 k = along ? threadIdx.x % BLOCK_DEPTH : threadIdx.x / BLOCK_LINES;
+    const u32 own = staged_at(threadIdx.x / (BLOCK_DEPTH / RUN), threadIdx.x % (BLOCK_DEPTH / RUN) * RUN);
+    const u32 first_line = run.line - threadIdx.x / (BLOCK_DEPTH / RUN) + line;
+    const u32 first_k = run.k - threadIdx.x % (BLOCK_DEPTH / RUN) * RUN + k;
+    // How many of them are no padding.
+    u32 count = 0;
+    if (first_line < m.lines && first_k < m.depth)
+        count = along ? (m.lines - first_line + lines - 1) / lines : (m.depth - first_k + depth - 1) / depth;
+    const double *from = values + (u64)first_line * m.line_stride + (u64)first_k * m.depth_stride;
+    const u64 step = along ? (u64)lines * m.line_stride : (u64)depth * m.depth_stride;
+    double read[RUN];
+#pragma unroll
+    for (u32 i = 0; i < RUN; ++i) {
+        read[i] = i < count ? *from : 0.0;
+        from += step;
+    }
+    const u32 at = staged_at(line, k);
+    if (along) {
+        // staged_at(line + 2 i, k)
+#pragma unroll
+        for (u32 i = 0; i < RUN; ++i) staged[(at ^ (i & 7)) + i * lines * BLOCK_DEPTH] = read[i];
+    } else {
+        // staged_at(line, k + 8 i)
+#pragma unroll
+        for (u32 i = 0; i < RUN; ++i) staged[at ^ (i * depth | i / 2)] = read[i];
+    }
+    __syncthreads();
+#pragma unroll
+    for (u32 i = 0; i < RUN; ++i) of_run[i] = staged[own ^ i];
+#else
+    for (u32 i = 0; i < RUN; ++i) {
+        const u32 k = run.k + i;
+        // Zero in the padding.
+        const bool given = run.line < m.lines && k < m.depth;
+        of_run[i] = given ? values[(u64)run.line * m.line_stride + (u64)k * m.depth_stride] : 0.0;
+    }
+#endif
 }
 
 // magnitude: the exponent above each line's largest value, LOWEST added so that 0 stands for a line of zeros.
@@ -111,31 +164,72 @@ extern "C" __global__ void __launch_bounds__(CONVERSION_BLOCK)
 moduli_tops(const double *values, const Lines m, u32 *tops, u32 *status)
 {
     const Run run = run_of(m);
+    double v[RUN];
+    fetch(values, m, run, v);
     if (!run.exists || run.line >= m.lines) return;
-    u32 top = 0;
-    bool finite = true;
+    // The leading words without their signs, twice: a field is 2^21, and one more makes what is not finite the least.
+    const u32 field = 1u << 21;
+    u32 most = 0, least = ~0u;
 #pragma unroll
     for (u32 i = 0; i < RUN; ++i) {
-        const Parts parts = parts_of(value_at(values, m, run, i));
-        finite = finite && parts.finite;
-        // Bits of the mantissa and its exponent: |v| < 2^(top - LOWEST).
-        const i32 length = 64 - __clzll((i64)parts.mantissa);
-        if (parts.mantissa != 0) top = max(top, (u32)(parts.exponent + length + LOWEST));
+        const u32 leading = (u32)((u64)__double_as_longlong(v[i]) >> 32) * 2 + field;
+        most = max(most, leading);
+        least = min(least, leading);
     }
-    if (!finite) atomicOr(status, NOT_FINITE);
+    // Bits of the mantissa and its exponent: |v| < 2^(top - LOWEST).
+    u32 top = most / field - 1 + FRACTION + 1;
+    if (most < 2 * field) {
+        // Zeros, and what has no leading one.
+        top = 0;
+#pragma unroll
+        for (u32 i = 0; i < RUN; ++i) {
+            const Parts parts = parts_of(v[i]);
+            const i32 length = 64 - __clzll((i64)parts.mantissa);
+            if (parts.mantissa != 0) top = max(top, (u32)(parts.exponent + length + LOWEST));
+        }
+    }
+    if (least < field) atomicOr(status, NOT_FINITE);
     if (top != 0) atomicMax(tops + run.line, top);
 }
 
 __device__ __forceinline__ i32 top_of(u32 stored) { return stored == 0 ? 0 : (i32)stored - LOWEST; }
 
+// Power of two of a field's values, less the field: |v| < 2^(field + ORDINARY) where there is a leading one.
+#define ORDINARY (1 + FRACTION - LOWEST)
+
 // magnitude: |v| 2^(ROUNDED_BITS - top), rounded up: at most 2^ROUNDED_BITS, and 0 for 0 alone.
-__device__ __forceinline__ u64 rounded_up(double v, i32 top)
+__device__ __forceinline__ u32 rounded_up(double v, i32 top)
 {
     const Parts parts = parts_of(v);
     const i32 shift = parts.exponent + ROUNDED_BITS - top;
-    if (shift >= 0) return parts.mantissa << shift;
+    if (shift >= 0) return (u32)(parts.mantissa << shift);
     const i32 down = min(-shift, 63);
-    return (parts.mantissa + ((1ull << down) - 1)) >> down;
+    return (u32)((parts.mantissa + ((1ull << down) - 1)) >> down);
+}
+
+// The same where the top is above 2^(ROUNDED_BITS + ORDINARY): what has no leading one counts as if it had, and becomes 1.
+__device__ __forceinline__ u32 ordinary_rounded_up(double v, i32 top)
+{
+    const u64 bits = (u64)__double_as_longlong(v);
+    const u32 high = (u32)(bits >> 32) & 0x7fffffff, low = (u32)bits;
+    const i32 field = (i32)(high >> 20);
+    // Rounded up twice, first to 31 bits, is rounded up once.
+    const u32 mantissa = ((high << 10 | low >> 22) & 0x3fffffff | 1u << 30) + (low << 10 != 0);
+    const i32 down = max(0, min(top - ORDINARY - field + 31 - ROUNDED_BITS, 31));
+    const u32 rounded = (mantissa + ((1u << down) - 1)) >> down;
+    return (high | low) == 0 || field == 0x7ff ? 0 : rounded;
+}
+
+// magnitude: those of a run.
+__device__ __forceinline__ void rounded_up(const double (&v)[RUN], i32 top, u32 (&magnitudes)[RUN])
+{
+    if (top > ROUNDED_BITS + ORDINARY) {
+#pragma unroll
+        for (u32 i = 0; i < RUN; ++i) magnitudes[i] = ordinary_rounded_up(v[i], top);
+    } else {
+#pragma unroll
+        for (u32 i = 0; i < RUN; ++i) magnitudes[i] = rounded_up(v[i], top);
+    }
 }
 
 #if BOUND_BY_PRODUCT
@@ -144,12 +238,14 @@ extern "C" __global__ void __launch_bounds__(CONVERSION_BLOCK)
 moduli_magnitudes(const double *values, const Lines m, const u32 *tops, u8 *magnitudes)
 {
     const Run run = run_of(m);
+    double v[RUN];
+    fetch(values, m, run, v);
     if (!run.exists) return;
     const i32 top = run.line < m.lines ? top_of(tops[run.line]) : 0;
-    u32 word[RUN / 4] = {};
+    u32 of_run[RUN], word[RUN / 4] = {};
+    rounded_up(v, top, of_run);
 #pragma unroll
-    for (u32 i = 0; i < RUN; ++i)
-        word[i / 4] |= (u32)rounded_up(value_at(values, m, run, i), top) << i % 4 * 8;
+    for (u32 i = 0; i < RUN; ++i) word[i / 4] |= of_run[i] << i % 4 * 8;
     *(uint4 *)(magnitudes + place_of(m.padded_lines, m.padded_depth, run.line, run.k)) =
         make_uint4(word[0], word[1], word[2], word[3]);
 }
@@ -159,12 +255,16 @@ extern "C" __global__ void __launch_bounds__(CONVERSION_BLOCK)
 moduli_squares(const double *values, const Lines m, const u32 *tops, u64 *bounds)
 {
     const Run run = run_of(m);
+    double v[RUN];
+    fetch(values, m, run, v);
     if (!run.exists || run.line >= m.lines) return;
     const i32 top = top_of(tops[run.line]);
+    u32 of_run[RUN];
+    rounded_up(v, top, of_run);
     u64 sum = 0;
 #pragma unroll
     for (u32 i = 0; i < RUN; ++i) {
-        const u64 magnitude = rounded_up(value_at(values, m, run, i), top);
+        const u64 magnitude = of_run[i];
         sum += magnitude * magnitude;
     }
     if (sum != 0) atomicAdd(bounds + run.line, sum);
@@ -192,102 +292,10 @@ moduli_exponents(u32 lines, const Half half, const u32 *tops, const u64 *bounds,
     exponents[line] = exponent;
 }
 
-// split: v * 2^exponent cut towards zero, as a magnitude of three words and a sign.
-struct Cut {
-    u32 word[3];
-    bool negative;
-};
-
-__device__ __forceinline__ Cut cut(double v, i32 exponent)
-{
-    const Parts parts = parts_of(v);
-    const i32 shift = parts.exponent + exponent;
-    u64 low = parts.mantissa, high = 0;
-    if (shift < 0) {
-        low = shift > -64 ? low >> -shift : 0;
-    } else if (shift >= 64) {
-        high = low << (shift - 64);
-        low = 0;
-    } else if (shift > 0) {
-        high = low >> (64 - shift);
-        low <<= shift;
-    }
-    Cut cut;
-    cut.word[0] = (u32)low;
-    cut.word[1] = (u32)(low >> 32);
-    cut.word[2] = (u32)high;
-    cut.negative = parts.negative;
-    return cut;
-}
-
-// sum + a * b, byte by byte.
-__device__ __forceinline__ u32 dot_bytes(u32 a, u32 b, u32 sum)
-{
-#ifdef __CUDA_ARCH__
-    return __dp4a(a, b, sum);
-#else
-    for (u32 i = 0; i < 32; i += 8) sum += (a >> i & 0xff) * (b >> i & 0xff);
-    return sum;
-#endif
-}
-
-// residue: the balanced one, -p/2 .. (p-1)/2: (x + p/2) mod p - p/2. The negative of a number has the negative residue,
-// of which -(-128) wraps to itself, as it must modulo 256.
-__device__ __forceinline__ u32 residue(const Cut &cut, const Moduli &moduli, u32 i)
-{
-    const u32 p = moduli.modulus[i], half = p / 2;
-    // x is the sum of its bytes times 256^i: below 2^20, where the reciprocal rounded up gives the right quotient.
-    const u32 *const powers = moduli.powers[i];
-    const u32 x = dot_bytes(cut.word[0], powers[0],
-                            dot_bytes(cut.word[1], powers[1], dot_bytes(cut.word[2], powers[2], half)));
-    const i32 balanced = (i32)(x - __umulhi(x, moduli.reciprocal[i] + 1) * p) - (i32)half;
-    return (u32)(cut.negative ? -balanced : balanced) & 0xff;
-}
-
-// residue: those of a run for every modulus, zero in the padding.
-extern "C" __global__ void __launch_bounds__(CONVERSION_BLOCK)
-moduli_residues(const double *values, const Lines m, const Moduli moduli, const i32 *exponents, i8 *residues, u32 *cuts)
-{
-    const Run run = run_of(m);
-    if (!run.exists) return;
-    const i32 exponent = run.line < m.lines ? exponents[run.line] : 0;
-    Cut run_cuts[RUN];
-#pragma unroll
-    for (u32 i = 0; i < RUN; ++i) {
-        run_cuts[i] = cut(value_at(values, m, run, i), exponent);
-#ifdef ASSAY_TRACE
-        if (run.line < m.lines && run.k + i < m.depth) {
-            // With its sign, in four words.
-            u32 *const out = cuts + 4 * ((u64)run.line * m.depth + run.k + i);
-            u32 carry = run_cuts[i].negative;
-            for (u32 word = 0; word < 4; ++word) {
-                const u32 magnitude = word < 3 ? run_cuts[i].word[word] : 0;
-                out[word] = run_cuts[i].negative ? ~magnitude + carry : magnitude;
-                carry = carry && magnitude == 0;
-            }
-        }
-#endif
-    }
-    const u64 plane = (u64)m.padded_lines * m.padded_depth;
-    i8 *out = residues + place_of(m.padded_lines, m.padded_depth, run.line, run.k);
-    for (u32 i = 0; i < moduli.count; ++i) {
-        u32 word[RUN / 4];
-#pragma unroll
-        for (u32 j = 0; j < RUN / 4; ++j) {
-            word[j] = 0;
-#pragma unroll
-            for (u32 byte = 0; byte < 4; ++byte) word[j] |= residue(run_cuts[4 * j + byte], moduli, i) << 8 * byte;
-        }
-        *(uint4 *)out = make_uint4(word[0], word[1], word[2], word[3]);
-        out += plane;
-    }
-}
-
 // mod: of a 32-bit sum with a sign, in 0..p. The reciprocal is rounded down, so the quotient is right or one too small.
 __device__ __forceinline__ u32 remainder_of(i32 sum, const Moduli &moduli, u32 i)
 {
-    const u32 p = moduli.modulus[i];
     const u32 x = (u32)sum + moduli.positive[i];
-    const u32 rest = x - __umulhi(x, moduli.reciprocal[i]) * p;
-    return min(rest, rest - p);
+    const u32 rest = x + __umulhi(x, moduli.reciprocal[i]) * moduli.negated[i];
+    return min(rest, rest + moduli.negated[i]);
 }

@@ -8,15 +8,24 @@ struct Elements {
     u32 c_stride; // From one row of C to the next, in doubles.
 };
 
-// The theorem for the first `count` moduli: x = sum of remainder * factor modulo P.
+// Four moduli share a word: a byte of each remainder, and a byte of each factor.
+#define GROUPS ((MOST_MODULI + 3) / 4)
+// P is shifted until its leading bit is the last but one of its words: so many bits of the leading column, after so many
+// others, give the quotient to so many behind the point, QUOTIENT_SLACK of their units too small at most.
+#define COLUMN_TAIL 12
+#define QUOTIENT_BITS 17
+#define QUOTIENT_SLACK 4
+
+// The theorem for the first `count` moduli: x 2^shift = sum of remainder * factor modulo P 2^shift.
 struct Theorem {
     u32 count;
-    u32 words;                               // That the sum takes.
-    u32 down;                                // x / 2^(32 (words - 2) + down): as many leading bits as the quotient needs.
-    u32 reciprocal;                          // 2^46 / (P's same leading bits + 1), rounded down.
-    u32 factor[MOST_MODULI][SUM_WORDS];
-    u32 product[SUM_WORDS];                  // P
-    u32 half[SUM_WORDS];                     // P / 2, rounded down.
+    u32 words;                             // That P 2^shift takes, with a sign.
+    u32 shift;
+    u32 reciprocal;                        // 2^(32 + QUOTIENT_BITS) / (P's column / 2^COLUMN_TAIL), rounded down.
+    u32 factor[GROUPS][4 * SUM_WORDS];     // Byte i of the factors of four moduli: below P 2^shift, zero behind the last one.
+    u32 product[SUM_WORDS];                // P 2^shift
+    u32 complement[SUM_WORDS];             // 2^(32 words) - P 2^shift
+    u32 half[SUM_WORDS];                   // P / 2, rounded down, times 2^shift.
 };
 
 // x - y in place; whether y was larger.
@@ -32,84 +41,156 @@ template <int WORDS> __device__ __forceinline__ bool subtract(u32 (&x)[WORDS], c
     return borrow != 0;
 }
 
-// crt: the number nearest to zero that the sum stands for modulo P, as a magnitude; whether it is negative.
-template <int WORDS> __device__ __forceinline__ bool folded(u32 (&x)[WORDS], const Theorem &m)
+// sum + a * b, byte by byte.
+__device__ __forceinline__ u32 dot_bytes(u32 a, u32 b, u32 sum)
 {
-    // Of x / P, at most one too small: 18 bits of P and the 13 above them.
-    const u64 leading = WORDS == 1 ? x[0] : (u64)x[WORDS - 1] << 32 | x[WORDS > 1 ? WORDS - 2 : 0];
-    const u32 quotient = (u32)(((leading >> m.down) * m.reciprocal) >> 46);
-    u64 carry = 0;
-    u32 multiple[WORDS];
-#pragma unroll
-    for (int i = 0; i < WORDS; ++i) {
-        carry += (u64)quotient * m.product[i];
-        multiple[i] = (u32)carry;
-        carry >>= 32;
-    }
-    subtract(x, multiple);
-    u32 less[WORDS];
-#pragma unroll
-    for (int i = 0; i < WORDS; ++i) less[i] = x[i];
-    if (!subtract(less, m.product)) {
-#pragma unroll
-        for (int i = 0; i < WORDS; ++i) x[i] = less[i];
-    }
-    // The signed fold: above P / 2 it is x - P.
-    u32 half[WORDS], rest[WORDS];
-#pragma unroll
-    for (int i = 0; i < WORDS; ++i) {
-        half[i] = m.half[i];
-        rest[i] = m.product[i];
-    }
-    if (!subtract(half, x)) return false;
-    subtract(rest, x);
-#pragma unroll
-    for (int i = 0; i < WORDS; ++i) x[i] = rest[i];
-    return true;
+#ifdef __CUDA_ARCH__
+    return __dp4a(a, b, sum);
+#else
+    for (u32 i = 0; i < 32; i += 8) sum += (a >> i & 0xff) * (b >> i & 0xff);
+    return sum;
+#endif
 }
 
-// scale: the double nearest to x * 2^exponent, the even one of two.
-template <int WORDS> __device__ __forceinline__ double rounded(const u32 (&x)[WORDS], bool negative, i32 exponent)
+// x where it is negative less 1, bit by bit the other way: its magnitude.
+template <int WORDS> __device__ __forceinline__ void negate_if(bool negative, u32 (&x)[WORDS])
 {
-    // The leading word with the two below it, and whether anything is below those.
-    u32 high = 0, middle = 0, low = 0, below = 0, passed = 0;
-    i32 place = 0;
+    const u32 flip = negative ? ~0u : 0;
+    u64 carry = negative;
 #pragma unroll
     for (int i = 0; i < WORDS; ++i) {
-        if (i > 2) passed |= x[i > 2 ? i - 3 : 0];
-        if (x[i] != 0) {
-            high = x[i];
-            middle = i > 0 ? x[i > 0 ? i - 1 : 0] : 0;
-            low = i > 1 ? x[i > 1 ? i - 2 : 0] : 0;
-            below = passed;
-            place = i;
+        carry += x[i] ^ flip;
+        x[i] = (u32)carry;
+        carry >>= 32;
+    }
+}
+
+// crt: the sum of remainder * factor, in columns of 32 bits that hold up to 45. Four elements share what is read.
+template <int WORDS>
+__device__ __forceinline__ void sum_up(const u32 (&remainders)[WORDS][4], const Theorem &m, u64 (&column)[4][WORDS])
+{
+#pragma unroll
+    for (int w = 0; w < WORDS; ++w) {
+        u32 byte[4][4] = {};
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+#pragma unroll
+            for (int group = 0; group < WORDS; ++group) {
+                const u32 factors = m.factor[group][4 * w + i];
+#pragma unroll
+                for (int j = 0; j < 4; ++j) byte[j][i] = dot_bytes(remainders[group][j], factors, byte[j][i]);
+            }
+        }
+#pragma unroll
+        for (int j = 0; j < 4; ++j)
+            column[j][w] = (byte[j][0] + (byte[j][1] << 8)) + (u64)(byte[j][2] + (byte[j][3] << 8)) * 65536;
+    }
+}
+
+// crt: the number nearest to zero that the sum stands for modulo P, times 2^shift, as a magnitude; whether it is negative.
+template <int WORDS>
+__device__ __forceinline__ bool folded(const u64 (&column)[WORDS], const Theorem &m, u32 (&x)[WORDS])
+{
+    // sum / P to the nearest, by the leading column, of which all others together are a few units.
+    const u32 unit = 1u << QUOTIENT_BITS;
+    const u32 estimate = __umulhi((u32)(column[WORDS - 1] >> COLUMN_TAIL), m.reciprocal) + QUOTIENT_SLACK / 2 + unit / 2;
+    const u32 quotient = estimate / unit;
+    // sum - quotient * P
+    u64 carry = 0;
+#pragma unroll
+    for (int w = 0; w < WORDS; ++w) {
+        carry += column[w] + (u64)quotient * m.complement[w];
+        x[w] = (u32)carry;
+        carry >>= 32;
+    }
+    bool negative = (i32)x[WORDS - 1] < 0;
+    negate_if(negative, x);
+    // So near to half of P that the quotient may be the other one.
+    if ((estimate + QUOTIENT_SLACK / 2) % unit < QUOTIENT_SLACK) {
+        u32 half[WORDS], rest[WORDS];
+#pragma unroll
+        for (int i = 0; i < WORDS; ++i) {
+            half[i] = m.half[i];
+            rest[i] = m.product[i];
+        }
+        if (subtract(half, x)) {
+            subtract(rest, x);
+#pragma unroll
+            for (int i = 0; i < WORDS; ++i) x[i] = rest[i];
+            negative = !negative;
         }
     }
-    if (high == 0) return 0.0;
-    const i32 shift = __clz((i32)high);
-    // 64 bits, the leading one at the left end.
-    const u64 window = ((u64)high << 32 | middle) << shift | (u64)low << shift >> 32;
-    const bool inexact = (low << shift | below) != 0;
-    const u64 sign = negative ? 1ull << 63 : 0;
-    // Power of two of the leading bit.
-    const i32 leading = 32 * place + 31 - shift + exponent;
-    if (leading > 1023) return __longlong_as_double((i64)(sign | 0x7ffull << FRACTION));
-    // Power of two of the last bit that stays: 53 bits, or what a subnormal has.
-    const i32 last = max(leading - FRACTION, 1 - LOWEST);
-    const i32 dropped = 63 - (leading - last);
-    // All 64 bits at most 2^-1 of the smallest subnormal: not even half of it.
-    if (dropped > 64) return __longlong_as_double((i64)sign);
+    return negative;
+}
+
+// The largest exponent of a double's leading bit, and the least of one that has 53 bits.
+#define LARGEST 1023
+#define SMALLEST (FRACTION + 1 - LOWEST)
+
+// scale: infinity, and what has fewer bits: 64 bits, the first of which has the power of two `leading`.
+__device__ __forceinline__ u64 out_of_range(u64 window, i32 leading)
+{
+    if (leading > LARGEST) return 0x7ffull << FRACTION;
+    const i32 dropped = 63 - (leading + LOWEST - 1);
+    // All 64 bits are less than half of the smallest subnormal.
+    if (dropped > 64) return 0;
     const u64 kept = dropped == 64 ? 0 : window >> dropped;
     const u64 half = 1ull << (dropped - 1);
     const u64 rest = dropped == 64 ? window : window & (2 * half - 1);
-    const bool up = rest > half || (rest == half && (inexact || (kept & 1)));
-    // A carry goes into the exponent by itself, from the largest double to infinity.
-    const u64 bits = ((u64)(last + LOWEST - 1) << FRACTION) + kept + up;
-    return __longlong_as_double((i64)(sign | bits));
+    return kept + (rest > half || (rest == half && (kept & 1)));
+}
+
+// scale: the double nearest to x * 2^exponent, the even one of two.
+template <int WORDS> __device__ __forceinline__ double rounded(u32 (&x)[WORDS], bool negative, i32 exponent)
+{
+    // The first word that is not zero to the front.
+    i32 place = 32 * (WORDS - 1);
+#pragma unroll 1
+    while (place > 0 && x[WORDS - 1] == 0) {
+#pragma unroll
+        for (int i = WORDS - 1; i > 0; --i) x[i] = x[i - 1];
+        x[0] = 0;
+        place -= 32;
+    }
+    const u32 high = x[WORDS - 1], middle = x[WORDS > 1 ? WORDS - 2 : 0], low = x[WORDS > 2 ? WORDS - 3 : 0];
+    if (high == 0) return 0.0;
+    u32 below = 0;
+#pragma unroll
+    for (int i = 0; i < WORDS - 3; ++i) below |= x[i];
+    const i32 shift = __clz((i32)high);
+    // 64 bits, the leading one at the left end; the last one also stands for all that are cut off.
+    const u32 first = __funnelshift_l(WORDS > 1 ? middle : 0, high, shift);
+    u32 second = __funnelshift_l(WORDS > 2 ? low : 0, WORDS > 1 ? middle : 0, shift);
+    if (WORDS > 2 && (low << shift | below) != 0) second |= 1;
+    const u64 window = (u64)first << 32 | second;
+    // Power of two of the leading bit.
+    const i32 leading = place + 31 - shift + exponent;
+    u64 bits;
+    if (leading < SMALLEST || leading > LARGEST) {
+        bits = out_of_range(window, leading);
+    } else {
+        // A carry goes into the exponent by itself, from the largest double to infinity.
+        const u32 dropped = 63 - FRACTION, half = 1u << (dropped - 1);
+        const u64 kept = window >> dropped;
+        const u32 rest = second % (2 * half), odd = (u32)kept & 1;
+        bits = ((u64)(leading - SMALLEST) << FRACTION) + kept + (rest + odd > half);
+    }
+    return __longlong_as_double((i64)(negative ? bits | 1ull << 63 : bits));
 }
 
 // What a refused product holds.
 __device__ __forceinline__ double refused() { return __longlong_as_double(0x7ff8000000000000ll); }
+
+// Byte j of four words becomes word j.
+__device__ __forceinline__ void transpose(u32 (&four)[4])
+{
+    const u32 low = __byte_perm(four[0], four[1], 0x5140), high = __byte_perm(four[0], four[1], 0x7362);
+    const u32 next_low = __byte_perm(four[2], four[3], 0x5140), next_high = __byte_perm(four[2], four[3], 0x7362);
+    four[0] = __byte_perm(low, next_low, 0x5410);
+    four[1] = __byte_perm(low, next_low, 0x7632);
+    four[2] = __byte_perm(high, next_high, 0x5410);
+    four[3] = __byte_perm(high, next_high, 0x7632);
+}
 
 // Four neighbours of a row at a time, so that a thread reads whole words of remainders.
 template <int WORDS>
@@ -117,44 +198,40 @@ __device__ __forceinline__ void four_elements(const Elements &m, const Theorem &
                                               const i32 *row_exponents, const i32 *col_exponents, bool computed,
                                               double (&out)[4], u32 *sums)
 {
-    u64 sum[4][WORDS] = {};
+    // P takes as many words as there are groups, or more.
+    u32 four[WORDS][4];
     const u8 *next = remainders + (u64)row * m.pitch + col;
-    for (u32 i = 0; i < theorem.count; ++i) {
-        const u32 four = *(const u32 *)next;
+#pragma unroll
+    for (u32 i = 0; i < 4 * WORDS; ++i) {
+        four[i / 4][i % 4] = i < theorem.count ? *(const u32 *)next : 0;
         next += (u64)m.rows * m.pitch;
-#pragma unroll
-        for (int j = 0; j < 4; ++j) {
-            // Bytes times words: no sum of them leaves 64 bits.
-#pragma unroll
-            for (int w = 0; w < WORDS; ++w) sum[j][w] += (u64)(four >> 8 * j & 0xff) * theorem.factor[i][w];
-        }
     }
-    const i32 row_exponent = row_exponents[row];
+#pragma unroll
+    for (int group = 0; group < WORDS; ++group) transpose(four[group]);
+    u64 column[4][WORDS];
+    sum_up(four, theorem, column);
+    const i32 row_exponent = row_exponents[row] + (i32)theorem.shift;
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
-        if (col + j >= m.cols) break;
+        // Behind the last column there are bytes of padding, and no exponent.
+        const bool exists = col + j < m.cols;
+        const i32 col_exponent = exists ? col_exponents[col + j] : 0;
         u32 x[WORDS];
-        u64 carry = 0;
-#pragma unroll
-        for (int w = 0; w < WORDS; ++w) {
-            carry += sum[j][w];
-            x[w] = (u32)carry;
-            carry >>= 32;
-        }
-        const bool negative = folded(x, theorem);
-        out[j] = computed ? rounded(x, negative, -(row_exponent + col_exponents[col + j])) : refused();
+        const bool negative = folded(column[j], theorem, x);
 #ifdef ASSAY_TRACE
-        if (computed) {
-            // With its sign, in SUM_WORDS words.
+        if (computed && exists) {
+            // Without the shift, with its sign, in SUM_WORDS words.
             u32 *const at = sums + SUM_WORDS * ((u64)row * m.cols + col + j);
             u32 add = negative;
             for (int w = 0; w < SUM_WORDS; ++w) {
-                const u32 magnitude = w < WORDS ? x[w < WORDS ? w : 0] : 0;
+                const u32 word = w < WORDS ? x[w < WORDS ? w : 0] : 0, above = w + 1 < WORDS ? x[w + 1 < WORDS ? w + 1 : 0] : 0;
+                const u32 magnitude = __funnelshift_r(word, above, theorem.shift);
                 at[w] = negative ? ~magnitude + add : magnitude;
                 add = add && magnitude == 0;
             }
         }
 #endif
+        out[j] = computed ? rounded(x, negative, -(row_exponent + col_exponent)) : refused();
     }
 }
 
@@ -162,10 +239,9 @@ extern "C" __global__ void __launch_bounds__(CONVERSION_BLOCK)
 moduli_crt(const Elements m, const Theorem theorem, const u8 *remainders, const i32 *row_exponents, const i32 *col_exponents,
            const u32 *status, double *c, u32 *sums)
 {
-    const u64 index = (u64)blockIdx.x * blockDim.x + threadIdx.x;
-    const u32 groups = (m.cols + 3) / 4;
-    if (index >= (u64)groups * m.rows) return;
-    const u32 row = (u32)(index / groups), col = (u32)(index % groups) * 4;
+    const u32 blocks = (m.cols + 4 * CONVERSION_BLOCK - 1) / (4 * CONVERSION_BLOCK);
+    const u32 row = blockIdx.x / blocks, col = (blockIdx.x % blocks * CONVERSION_BLOCK + threadIdx.x) * 4;
+    if (col >= m.cols) return;
     const bool computed = *status == 0;
     double out[4];
 #define FOUR_ELEMENTS(n) \
@@ -180,6 +256,11 @@ moduli_crt(const Elements m, const Theorem theorem, const u8 *remainders, const 
     }
     // C is written and never read: whatever it held, NaN too, is gone.
     double *const at = c + (u64)row * m.c_stride + col;
+    if (m.c_stride % 2 == 0 && col + 4 <= m.cols) {
+        ((ulonglong2 *)at)[0] = make_ulonglong2((u64)__double_as_longlong(out[0]), (u64)__double_as_longlong(out[1]));
+        ((ulonglong2 *)at)[1] = make_ulonglong2((u64)__double_as_longlong(out[2]), (u64)__double_as_longlong(out[3]));
+        return;
+    }
 #pragma unroll
     for (u32 j = 0; j < 4; ++j) {
         if (col + j < m.cols) at[j] = out[j];

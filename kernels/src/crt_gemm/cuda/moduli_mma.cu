@@ -93,7 +93,7 @@ moduli_product(const Product m, const Moduli moduli, const i8 *a, const i8 *b, u
                 // Two neighbours in a row.
                 const u32 row = Tile::row_of(i, v), col = Tile::col_of(j, v);
                 const u32 pair = remainder_of(sums[i][j][v], moduli, modulus)
-                    | remainder_of(sums[i][j][v + 1], moduli, modulus) << 8;
+                    + (remainder_of(sums[i][j][v + 1], moduli, modulus) << 8);
                 *(unsigned short *)(memory + row * STAGED_ROW + col) = (unsigned short)pair;
 #ifdef ASSAY_TRACE
                 for (int next = 0; next < 2; ++next) {

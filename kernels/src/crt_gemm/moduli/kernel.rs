@@ -123,7 +123,7 @@ impl ModuliKernel {
     /// The bytes of one of the matrices, of one modulus.
     pub fn plane(&self, shape: Shape, side: Side) -> Plane {
         let tile = match tiling(&self.file) {
-            Some(tiling) => tiling.tile,
+            Some(tiling) => tiling.padding(),
             None if self.by_library() => LIBRARY_TILES,
             None if self.file.options.layout == Layout::Blocks => NAIVE_BLOCKS,
             None => NAIVE_TILES,

@@ -10,10 +10,13 @@ use crate::crt_gemm::tiling::tiling;
 use crate::library::{Gemm, GemmKind, Operand};
 use crate::workload::{Argument, Launch, Step};
 
-/// Neighbours along K that a thread of the conversions takes.
-pub const RUN: usize = 16;
-/// Neighbours in a row of C that a thread of the remainder theorem takes.
+/// Lines and neighbours along K that a block of the conversions takes.
+const BLOCK_LINES: usize = 32;
+const BLOCK_DEPTH: usize = 128;
+/// Neighbours in a row of C that a thread takes: of sums, and of elements.
 pub const ELEMENTS: usize = 4;
+/// Rows and columns of the library's sums that a thread bounds.
+const SIDE: usize = 16;
 
 impl ModuliKernel {
     /// The library's products of so many planes; none where it does not multiply.
@@ -66,7 +69,7 @@ impl ModuliKernel {
             Argument::Buffer(Place::Tops(side).id()),
             Argument::Buffer(Place::Status.id()),
         ];
-        self.conversion(entry::TOPS, self.plane(shape, side).bytes() / RUN, arguments)
+        self.conversion(entry::TOPS, self.blocks(shape, side), arguments)
     }
 
     /// Magnitudes, or sums of their squares.
@@ -81,7 +84,7 @@ impl ModuliKernel {
             Argument::Buffer(Place::Tops(side).id()),
             Argument::Buffer(to.id()),
         ];
-        self.conversion(entry, self.plane(shape, side).bytes() / RUN, arguments)
+        self.conversion(entry, self.blocks(shape, side), arguments)
     }
 
     pub(super) fn bound_product(&self, shape: Shape) -> Launch {
@@ -90,8 +93,8 @@ impl ModuliKernel {
         if self.by_library() {
             arguments.push(Argument::Buffer(Place::Accumulators.id()));
             arguments.extend(bounds);
-            let squares = pitch(shape) / RUN * shape.rows.div_ceil(RUN);
-            return self.conversion(entry::BOUND, squares, arguments);
+            let squares = pitch(shape) / SIDE * shape.rows.div_ceil(SIDE);
+            return self.conversion(entry::BOUND, blocks_of(squares), arguments);
         }
         arguments.extend(SIDES.map(|side| Argument::Buffer(Place::Magnitudes(side).id())));
         arguments.extend(bounds);
@@ -107,7 +110,7 @@ impl ModuliKernel {
             Argument::Buffer(Place::Bounds(side).id()),
             Argument::Buffer(Place::Exponents(side).id()),
         ];
-        self.conversion(entry::EXPONENTS, lines, arguments)
+        self.conversion(entry::EXPONENTS, blocks_of(lines), arguments)
     }
 
     pub(super) fn residues(&self, shape: Shape, side: Side, strides: Strides, count: usize) -> Launch {
@@ -119,7 +122,7 @@ impl ModuliKernel {
             Argument::Buffer(Place::Residues(side).id()),
             self.traced(Place::Cuts(side)),
         ];
-        self.conversion(entry::RESIDUES, self.plane(shape, side).bytes() / RUN, arguments)
+        self.conversion(entry::RESIDUES, self.blocks(shape, side), arguments)
     }
 
     pub(super) fn product(&self, shape: Shape, count: usize) -> Launch {
@@ -127,8 +130,8 @@ impl ModuliKernel {
         let remainders = Argument::Buffer(Place::Remainders.id());
         if self.by_library() {
             arguments.extend([Argument::Buffer(Place::Accumulators.id()), remainders]);
-            let runs = count * shape.rows * pitch(shape) / RUN;
-            return self.conversion(entry::PRODUCT, runs, arguments);
+            let fours = count * shape.rows * pitch(shape) / ELEMENTS;
+            return self.conversion(entry::PRODUCT, blocks_of(fours), arguments);
         }
         arguments.extend(SIDES.map(|side| Argument::Buffer(Place::Residues(side).id())));
         arguments.extend([remainders, self.traced(Place::Accumulators)]);
@@ -147,14 +150,22 @@ impl ModuliKernel {
             Argument::Buffer(Place::C.id()),
             self.traced(Place::Sums),
         ];
-        self.conversion(entry::CRT, shape.rows * shape.cols.div_ceil(ELEMENTS), arguments)
+        // A block has its elements in one row.
+        let blocks = shape.rows * blocks_of(shape.cols.div_ceil(ELEMENTS));
+        self.conversion(entry::CRT, blocks, arguments)
     }
 
-    /// A launch of so many threads.
-    fn conversion(&self, entry: &'static str, threads: usize, arguments: Vec<Argument>) -> Launch {
+    /// Blocks that convert a matrix, padding and all.
+    pub(super) fn blocks(&self, shape: Shape, side: Side) -> usize {
+        let Plane { lines, depth, .. } = self.plane(shape, side);
+        lines.div_ceil(BLOCK_LINES) * depth.div_ceil(BLOCK_DEPTH)
+    }
+
+    /// A launch of so many blocks.
+    fn conversion(&self, entry: &'static str, blocks: usize, arguments: Vec<Argument>) -> Launch {
         Launch {
             entry,
-            grid: threads.div_ceil(CONVERSION_BLOCK as usize) as u32,
+            grid: blocks as u32,
             block: CONVERSION_BLOCK,
             shared_bytes: 0,
             arguments,
@@ -219,6 +230,11 @@ impl ModuliKernel {
             Place::Status.id()
         })
     }
+}
+
+/// Blocks that have so many threads.
+fn blocks_of(threads: usize) -> usize {
+    threads.div_ceil(CONVERSION_BLOCK as usize)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What one launch can compute: a card counts blocks, and the kernels lines, in 32 bits.
 
 use super::kernel::{ModuliKernel, SIDES};
-use super::launches::{ELEMENTS, RUN};
+use super::launches::ELEMENTS;
 use super::text::CONVERSION_BLOCK;
 use crate::crt_gemm::Refusal;
 use crate::crt_gemm::problem::Shape;
@@ -21,16 +21,16 @@ impl ModuliKernel {
         let within = |blocks| shape.within("blocks of a launch", blocks, BLOCKS);
         let conversion = u128::from(CONVERSION_BLOCK);
         for side in SIDES {
-            let threads = self.plane(shape, side).bytes() / RUN;
-            within((threads as u128).div_ceil(conversion))?;
+            within(self.blocks(shape, side) as u128)?;
         }
         let (elements, count) = (rows as u128 * cols as u128, count as u128);
-        let theorem = rows as u128 * cols.div_ceil(ELEMENTS) as u128;
-        within(theorem.div_ceil(conversion))?;
+        let fours = cols.div_ceil(ELEMENTS) as u128;
+        within(rows as u128 * fours.div_ceil(conversion))?;
         let blocks = match tiling(&self.file) {
             Some(tiling) => {
                 let tiles = |size: usize, tile: usize| size.div_ceil(tile) as u128;
-                tiles(rows, tiling.tile.rows) * tiles(cols, tiling.tile.cols) * count
+                let (padded, cluster) = (tiling.padding(), u128::from(tiling.cluster));
+                tiles(rows, padded.rows) * cluster * tiles(cols, padded.cols) * count
             }
             None => {
                 (elements * count).div_ceil(u128::from(self.file.launch.block.unwrap_or(CONVERSION_BLOCK)))

@@ -3,51 +3,91 @@
 use num_bigint::BigUint;
 
 use super::scaling::half_product;
-use super::table::{MODULI, product_of};
+use super::table::{MODULI, balanced, product_of};
 
 /// Most `options.bits`.
 pub const MAX_BITS: u32 = 72;
 /// How many moduli the kernels take: enough for [`MAX_BITS`] at the largest K.
 pub const MOST_MODULI: usize = 21;
-/// 32-bit words of a sum of remainders times factors.
+/// 32-bit words of a sum, with its sign.
 pub const SUM_WORDS: usize = 6;
 /// 32-bit words of a cut value's magnitude.
 const CUT_WORDS: usize = 3;
-/// Leading bits of P that the quotient is taken by.
-const QUOTIENT_BITS: u64 = 18;
-/// Bits of the quotient's reciprocal behind the point.
-const RECIPROCAL_BITS: u32 = 46;
+/// Moduli whose remainders share a word.
+const GROUP: usize = 4;
+/// Words that hold a remainder of each modulus.
+const GROUPS: usize = MOST_MODULI.div_ceil(GROUP);
+/// Bits of the leading column of a sum of remainders times factors that its quotient does not look at.
+const COLUMN_TAIL: u32 = 12;
+/// Bits of that quotient behind the point.
+const QUOTIENT_BITS: u32 = 17;
+/// A float from 2^23 to 2^24 is a whole number, and the next one is 1 more.
+const WHOLE: u32 = 1 << 23;
 
 /// 2^32 / p, rounded down.
 fn reciprocal(modulus: u32) -> u32 {
     ((1u64 << 32) / u64::from(modulus)) as u32
 }
 
+/// 256^i modulo `modulus` for the bytes of a cut value, balanced.
+fn powers(modulus: u32) -> [i8; 4 * CUT_WORDS] {
+    let mut power = 1;
+    [(); 4 * CUT_WORDS].map(|()| {
+        let balanced = balanced(power, modulus);
+        power = power * 256 % modulus;
+        balanced
+    })
+}
+
+/// The largest sum of digits times powers in magnitude: digits are -128..127.
+fn largest_sum(modulus: u32) -> u32 {
+    let powers = powers(modulus);
+    powers
+        .iter()
+        .map(|power| 128 * u32::from(power.unsigned_abs()))
+        .sum()
+}
+
+/// What takes the residue of a sum of digits times powers in floats of 24 bits.
+struct Nearest {
+    /// k p, from which on such a sum can be counted both ways among whole numbers.
+    base: f32,
+    /// 1 / p.
+    inverse: f32,
+    /// M - k: M + y / p, once it is rounded, is a whole number too, and M is k modulo 256.
+    offset: f32,
+}
+
+impl Nearest {
+    fn of(modulus: u32) -> Nearest {
+        // The smaller k, the nearer k p times the inverse is to k.
+        let k = (WHOLE + largest_sum(modulus)).div_ceil(modulus);
+        let middle = WHOLE + WHOLE / 2;
+        let m = middle + (k.wrapping_sub(middle) & 0xff);
+        Nearest {
+            base: (k * modulus) as f32,
+            inverse: 1.0 / modulus as f32,
+            offset: (m - k) as f32,
+        }
+    }
+}
+
 /// `Moduli`: the first `count` with what divides by them.
 pub fn moduli(count: usize) -> Vec<u32> {
     let all = &MODULI[..MOST_MODULI];
-    let powers = |modulus: u32| {
-        let mut power = 1;
-        let mut bytes = [0; 4 * CUT_WORDS];
-        for byte in &mut bytes {
-            *byte = power as u8;
-            power = power * 256 % modulus;
-        }
-        bytes
-    };
     let mut words = vec![count as u32];
-    words.extend(all);
+    words.extend(all.iter().map(|modulus| modulus.wrapping_neg()));
     words.extend(all.iter().map(|&modulus| reciprocal(modulus)));
     words.extend(all.iter().map(|&modulus| (1u32 << 31).next_multiple_of(modulus)));
     for &modulus in all {
-        words.extend(
-            powers(modulus)
-                .as_chunks::<4>()
-                .0
-                .iter()
-                .map(|&four| u32::from_le_bytes(four)),
-        );
+        let powers = powers(modulus).map(|power| power as u8);
+        let fours = powers.as_chunks::<4>().0.iter();
+        words.extend(fours.map(|&four| u32::from_le_bytes(four)));
     }
+    let nearest = |of: fn(&Nearest) -> f32| all.iter().map(move |&p| of(&Nearest::of(p)).to_bits());
+    words.extend(nearest(|nearest| nearest.base));
+    words.extend(nearest(|nearest| nearest.inverse));
+    words.extend(nearest(|nearest| nearest.offset));
     words
 }
 
@@ -64,34 +104,36 @@ pub fn half(count: usize) -> Vec<u32> {
     vec![bits as u32, leading as u32, (leading >> 32) as u32]
 }
 
-/// `Theorem`: the factors of the remainder theorem for `count` moduli, and what reduces their sum.
+/// `Theorem`: the factors of the remainder theorem for `count` moduli, and what reduces their sum. P and all that is a
+/// multiple of a part of it are shifted so that P's leading bit is the last but one of its words.
 pub fn theorem(count: usize) -> Vec<u32> {
     let product = product_of(count);
     let words = sum_words(count);
-    let shift = product.bits().saturating_sub(QUOTIENT_BITS);
-    let leading = low_word(&(&product >> shift));
-    let reciprocal = (1u64 << RECIPROCAL_BITS) / (u64::from(leading) + 1);
-    // A single modulus has the quotient 0, whatever it is multiplied by.
-    let reciprocal = u32::try_from(reciprocal).unwrap_or(u32::MAX);
-    let down = shift - 32 * (words as u64).saturating_sub(2);
-    let mut all = vec![count as u32, words as u32, down as u32, reciprocal];
-    for place in 0..MOST_MODULI {
-        let factor = if place < count {
-            factor(&product, MODULI[place])
-        } else {
-            BigUint::ZERO
-        };
-        all.extend(padded(&factor));
+    let shift = 32 * words as u64 - 1 - product.bits();
+    let shifted = &product << shift;
+    let column = 32 * (words as u64 - 1) + u64::from(COLUMN_TAIL);
+    let reciprocal = (BigUint::from(1u32) << (32 + u64::from(QUOTIENT_BITS) + column)) / &shifted;
+    let mut all = vec![count as u32, words as u32, shift as u32, low_word(&reciprocal)];
+    let factors: Vec<Vec<u8>> = MODULI[..count]
+        .iter()
+        .map(|&modulus| (factor(&product, modulus) << shift).to_bytes_le())
+        .collect();
+    let byte = |place: usize, i: usize| factors.get(place).and_then(|bytes| bytes.get(i)).copied();
+    for group in 0..GROUPS {
+        for i in 0..4 * SUM_WORDS {
+            let four: [u8; GROUP] = std::array::from_fn(|place| byte(GROUP * group + place, i).unwrap_or(0));
+            all.push(u32::from_le_bytes(four));
+        }
     }
-    all.extend(padded(&product));
-    all.extend(padded(&(product >> 1)));
+    all.extend(padded(&shifted));
+    all.extend(padded(&((BigUint::from(1u32) << (32 * words)) - shifted)));
+    all.extend(padded(&((product >> 1u32) << shift)));
     all
 }
 
-/// Words of the sum of remainders below 256 times factors below P.
+/// Words of P with a bit for the sign: at least as many as there are groups of moduli.
 fn sum_words(count: usize) -> usize {
-    let most = product_of(count) * 255u32 * count;
-    most.bits().div_ceil(32).max(1) as usize
+    (product_of(count).bits() + 1).div_ceil(32) as usize
 }
 
 /// The number below P that is 1 modulo `modulus` and 0 modulo all others.
@@ -135,50 +177,87 @@ mod tests {
     }
 
     #[test]
-    fn one_subtraction_corrects_every_quotient() {
-        for count in 1..=MOST_MODULI {
-            let words = theorem(count);
-            let [n, sums, down, reciprocal] = words[..4] else {
-                unreachable!()
-            };
-            assert_eq!((n as usize, sums as usize), (count, sum_words(count)));
-            let product = product_of(count);
-            let cut = 32 * u64::from(sums).saturating_sub(2) + u64::from(down);
-            // A single remainder times its factor, 1, is below P.
-            let quotients = if count == 1 { 1 } else { 255 * count as u32 };
-            let multiples = (0..quotients).flat_map(|q| [&product * q, &product * (q + 1) - 1u32]);
-            for x in multiples {
-                let leading = &x >> cut;
-                // What the kernel multiplies in 64 bits, of the two leading words alone.
-                assert!(leading.bits() <= 32, "{count}: {x}");
-                let quotient = (leading * reciprocal) >> RECIPROCAL_BITS;
-                let right = &x / &product;
-                assert!(
-                    quotient == right || quotient + 1u32 == right,
-                    "{count} moduli, x = {x}"
-                );
+    fn the_nearest_quotient_of_every_sum_of_digits_gives_the_balanced_residue() {
+        for &modulus in &MODULI[..MOST_MODULI] {
+            let Nearest {
+                base,
+                inverse,
+                offset,
+            } = Nearest::of(modulus);
+            let largest = largest_sum(modulus) as i32;
+            let whole = |v: f32| (WHOLE as f32..(2 * WHOLE) as f32).contains(&v);
+            for y in -largest..=largest {
+                let sum = f32::from_bits((base.to_bits() as i32 + y) as u32);
+                let quotient = sum.mul_add(inverse, offset);
+                assert!(whole(sum) && whole(quotient), "{modulus}: {y}");
+                let residue = sum
+                    .to_bits()
+                    .wrapping_sub(quotient.to_bits().wrapping_mul(modulus));
+                let expected = balanced(y.rem_euclid(modulus as i32) as u32, modulus);
+                assert_eq!(residue as u8 as i8, expected, "{modulus}: {y}");
             }
         }
     }
 
+    /// The quotient of a sum by P as the kernel finds it, to the nearest; `None` where it looks at the half.
+    fn quotient(words: &[u32], columns: &[u64]) -> Option<u32> {
+        const SLACK: u32 = 4;
+        let unit = 1 << QUOTIENT_BITS;
+        let leading = u32::try_from(columns.last().unwrap() >> COLUMN_TAIL).unwrap();
+        let estimate = ((u64::from(leading) * u64::from(words[3])) >> 32) as u32 + SLACK / 2 + unit / 2;
+        ((estimate + SLACK / 2) % unit >= SLACK).then_some(estimate / unit)
+    }
+
     #[test]
-    fn factors_give_back_each_remainder() {
-        for count in [1, 2, 9, 16, MOST_MODULI] {
+    fn a_quotient_that_does_not_look_at_the_half_is_the_nearest() {
+        let mut seeded = crate::seeded::Seeded::new(7);
+        for count in 1..=MOST_MODULI {
             let words = theorem(count);
-            for (place, factor) in words[4..][..SUM_WORDS * MOST_MODULI]
-                .chunks(SUM_WORDS)
-                .enumerate()
-            {
-                let factor = BigUint::new(factor.to_vec());
-                for (i, &modulus) in MODULI[..count].iter().enumerate() {
-                    let expected = u32::from(i == place) % modulus;
-                    assert_eq!(
-                        factor.clone() % modulus,
-                        expected.into(),
-                        "{count}: {place} modulo {modulus}"
-                    );
+            let sums = sum_words(count);
+            assert!(sums >= count.div_ceil(GROUP) && sums <= SUM_WORDS);
+            let product = product_of(count);
+            let shift = words[2];
+            let factors = &words[4..][..GROUPS * 4 * SUM_WORDS];
+            let mut sure = 0;
+            for trial in 0..2000u32 {
+                // The largest remainders, or any; a fifth of them near to half of P.
+                let mut x = BigUint::ZERO;
+                for _ in 0..6 {
+                    x = (x << 32u32) + seeded.bits() as u32;
+                }
+                x %= &product;
+                if trial % 5 == 0 {
+                    x = ((&product >> 1u32) + (x >> (trial % 40))) % &product;
+                }
+                let byte = |i: usize| low_word(&(&x % MODULI[i]));
+                let remainders: Vec<u32> = (0..count)
+                    .map(|i| if trial == 1 { 255 } else { byte(i) })
+                    .collect();
+                let limb = |i: usize| -> u64 {
+                    let of = |place: usize| {
+                        (factors[place / GROUP * 4 * SUM_WORDS + i] >> (place % GROUP * 8)) & 0xff
+                    };
+                    (0..count)
+                        .map(|place| u64::from(remainders[place] * of(place)))
+                        .sum()
+                };
+                let columns: Vec<u64> = (0..sums)
+                    .map(|w| (0..4).map(|i| limb(4 * w + i) << (8 * i)).sum())
+                    .collect();
+                let sum: BigUint = columns
+                    .iter()
+                    .rev()
+                    .fold(BigUint::ZERO, |sum, &column| (sum << 32u32) + column);
+                if trial != 1 {
+                    assert_eq!((&sum >> shift) % &product, x);
+                }
+                if let Some(quotient) = quotient(&words, &columns) {
+                    sure += 1;
+                    let nearest = (2u32 * (&sum >> shift) + &product) / (2u32 * &product);
+                    assert_eq!(nearest, quotient.into(), "{count} moduli, x = {x}");
                 }
             }
+            assert!(sure > 1500, "{count}: {sure}");
         }
     }
 

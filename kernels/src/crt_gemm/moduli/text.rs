@@ -50,6 +50,8 @@ pub fn text(file: &VariantFile) -> String {
     );
     text += include_str!("../cuda/moduli.cu");
     text.push('\n');
+    text += include_str!("../cuda/moduli_residues.cu");
+    text.push('\n');
     text += include_str!("../cuda/moduli_crt.cu");
     text.push('\n');
     match (file.options.kernel, tiling(file)) {

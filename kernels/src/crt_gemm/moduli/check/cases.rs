@@ -3,8 +3,9 @@
 use super::depth;
 use crate::crt_gemm::check::{Case, Group, case, constants, lying, random, repeated};
 use crate::crt_gemm::moduli::Bound;
-use crate::crt_gemm::moduli::choose::depth_limit;
+use crate::crt_gemm::moduli::choose::{choose, depth_limit};
 use crate::crt_gemm::moduli::numbers::MOST_MODULI;
+use crate::crt_gemm::moduli::scaling::half_product;
 use crate::crt_gemm::problem::Problem;
 use crate::crt_gemm::{Matrix, uniform, wide};
 use crate::seeded::Seeded;
@@ -81,11 +82,12 @@ fn bounds(bits: u32) -> Vec<Case> {
             ] {
                 cases.push(case(format!("K = {depth}, {name}"), constants(2, depth, 3, a, b)));
             }
-            // Large values that meet zeros: the cut values are as long as they can be.
-            let line = |values: [f64; 3]| move |k: usize| values.get(k).copied().unwrap_or(0.0);
+            // Large values that meet zeros: the cut values are as long as they can be, and beside them is one that is cut.
+            let line = |values: [f64; 5]| move |k: usize| values.get(k).copied().unwrap_or(0.0);
+            let (large, cut) = (1f64.next_down(), 2f64.powi(-40).next_down());
             let (row, column) = (
-                line([1f64.next_down(), 2f64.powi(-30), 0.0]),
-                line([0.0, -2f64.powi(-30), 1f64.next_down()]),
+                line([large, 2f64.powi(-30), 0.0, cut, 0.0]),
+                line([0.0, -2f64.powi(-30), large, 0.0, -cut]),
             );
             let a = Matrix::from_fn(2, depth, |_, k| row(k));
             let b = Matrix::from_fn(depth, 2, |k, _| column(k));
@@ -95,7 +97,41 @@ fn bounds(bits: u32) -> Vec<Case> {
             ));
         }
     }
+    cases.extend(
+        (1..=MOST_MODULI)
+            .filter_map(|count| near_half(count, bits))
+            .flatten(),
+    );
     cases
+}
+
+/// Sums within 2^-17 of half the product of `count` moduli, of both signs; `None` where no K takes so many. By `accurate` the
+/// largest one is H / 4^q, rounded down, in units of 4^q.
+fn near_half(count: usize, bits: u32) -> Option<[Case; 2]> {
+    let half = half_product(count);
+    // In units of 1/32 by 1/32, of which a one by a one has 1024.
+    let (most, ones) = [19, 21, 23].into_iter().find_map(|length| {
+        let down = half.bits().checked_sub(length)? / 2 * 2;
+        let most = u32::try_from(&half >> down).ok()?;
+        let ones = most as usize / 1024;
+        (choose(ones + 2, bits) == Ok(count)).then_some((most, ones))
+    })?;
+    Some([1.0, -1.0].map(|sign| {
+        let a = Matrix::from_fn(1, ones + 2, |_, k| {
+            sign * if k == ones + 1 { 1.0 / 32.0 } else { 1.0 }
+        });
+        let b = Matrix::from_fn(ones + 2, 6, |k, c| {
+            let units = most - c as u32;
+            let thirty_seconds = match k {
+                k if k < units as usize / 1024 => 32,
+                k if k < ones => 0,
+                k if k == ones => units / 32 % 32,
+                _ => units % 32,
+            };
+            f64::from(thirty_seconds) / 32.0
+        });
+        case(format!("near half of {count} moduli, {sign}"), Problem::new(a, b))
+    }))
 }
 
 /// Exponents that spread, within lines and between them; results beyond the largest double and below the smallest, where
@@ -147,6 +183,10 @@ fn ranges(seed: u64) -> Vec<Case> {
             cases.push(case(name, Problem::new(a, b)));
         }
     }
+    // Halves of the smallest subnormal: to the even multiple of it.
+    let a = Matrix::from_fn(6, 1, |r, _| (2.0 * r as f64 + 1.0) * 2f64.powi(-538));
+    let b = Matrix::from_fn(1, 2, |_, c| [1.0, -1.0][c] * 2f64.powi(-537));
+    cases.push(case("ties between subnormals", Problem::new(a, b)));
     cases
 }
 
