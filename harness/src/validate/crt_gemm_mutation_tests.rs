@@ -2,14 +2,15 @@
 
 use std::path::Path;
 
-use assay_kernels::family::family;
+use assay_kernels::family::{family, name_and_size};
 
 use super::doctored::{selected, validated};
 use super::report::ResultRow;
 
 /// What `validate` says of a variant by the first check whose name contains `kind`, with `change` in its text.
 pub fn outcome(name: &str, kind: &'static str, change: Option<(&'static str, &'static str)>) -> ResultRow {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../variants/crt-gemm/{name}.toml"));
+    let (of_file, _) = name_and_size(name);
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../variants/crt-gemm/{of_file}.toml"));
     let family = family("crt-gemm").unwrap();
     let variant = family
         .variant(name, &std::fs::read_to_string(file).unwrap())
@@ -51,6 +52,32 @@ fn the_unbroken_text_passes_the_same_checks() {
             assert!(row.ok && row.checked > 20, "{name}, {kind}: {}", row.message);
         }
     }
+}
+
+#[test]
+fn elements_of_the_size_that_was_asked_for_are_held_against_the_host() {
+    for name in [
+        "naive@48",
+        "moduli-naive@48",
+        "native-dgemm@48",
+        "moduli-cublas@48",
+    ] {
+        let row = outcome(name, "edge 48", None);
+        assert!(row.ok && row.checked == 48 * 48, "{name}: {}", row.message);
+        assert_eq!(row.checks[0].name, "edge 48, 2304 elements");
+    }
+    assert_eq!(outcome("naive@80", "edge 80", None).checked, 4096);
+    let change = (
+        "*status == 0 ? total : refused()",
+        "*status == 0 ? row == 7 && col == 9 ? 0 : total : refused()",
+    );
+    let row = outcome("naive@48", "edge 48", Some(change));
+    assert_eq!(row.first_bad_layer.as_deref(), Some("scale"), "{}", row.message);
+    assert!(
+        row.mismatches == 1 && row.message.contains("C[7, 9]"),
+        "{}",
+        row.message
+    );
 }
 
 #[test]

@@ -35,7 +35,7 @@ pub struct Doctored {
     pub change: Option<(&'static str, &'static str)>,
 }
 
-/// A check, or a product, whose text is changed.
+/// A check, a production or a product, whose text is changed.
 struct Changed<W: ?Sized> {
     workload: Box<W>,
     change: Option<(&'static str, &'static str)>,
@@ -124,7 +124,8 @@ impl Variant for Doctored {
     }
 
     fn production(&self, request: &Production) -> Result<Box<dyn Workload>, PrefixError> {
-        self.variant.production(request)
+        let (workload, change) = (self.variant.production(request)?, self.change);
+        Ok(Box::new(Changed { workload, change }))
     }
 
     fn multiply(&self, product: Product) -> Result<Box<dyn Multiplication>, MultiplyError> {

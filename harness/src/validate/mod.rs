@@ -1,6 +1,7 @@
 //! Validation: every check of every variant, and the sets that variants must agree on.
 
 mod agree;
+mod at_once;
 mod report;
 mod run;
 

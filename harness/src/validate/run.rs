@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use assay_kernels::family::{Agreement, Check, Difference, ValidationPlan, Verdict};
+use assay_kernels::family::{Agreement, Check, DeviceKind, Difference, ValidationPlan, Verdict};
 use assay_kernels::workload::Fault;
 
 use super::agree::disagreements;
+use super::at_once::{self, two_at_once};
 use super::report::ResultRow;
 use crate::book::Book;
 use crate::device::Device;
@@ -89,6 +90,22 @@ pub fn validate(
             agreements.extend(verdict.agreements.iter().map(|set| (one.label(), set.clone())));
             row.add(&check.name(), &verdict, fault.as_ref(), &one.family.layers());
             bar.advance(1);
+        }
+        // Only a card runs two sessions at once.
+        let alone = device.info().kind != DeviceKind::Cuda || vectors.is_some() || validation.interrupted;
+        if !alone {
+            bar.say(&format!("{} {}", one.label(), at_once::NAME));
+            let (verdict, fault) = match two_at_once(one, device, plan.seed)? {
+                Ok(checked) => (
+                    Verdict {
+                        checked,
+                        ..Verdict::default()
+                    },
+                    None,
+                ),
+                Err(fault) => (Verdict::default(), Some(fault)),
+            };
+            row.add(at_once::NAME, &verdict, fault.as_ref(), &one.family.layers());
         }
         // A variant that was not run to the end has not been validated.
         row.ok &= !validation.interrupted;

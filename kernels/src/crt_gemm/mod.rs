@@ -15,6 +15,7 @@ mod family;
 mod int8;
 mod kernel;
 mod matrix;
+mod multiplier;
 mod native;
 mod options;
 mod problem;

@@ -135,6 +135,13 @@ pub struct TrialOptions {
     pub fixed: bool,
 }
 
+impl TrialOptions {
+    /// The edge, where it was asked for by name.
+    pub fn fixed(self) -> Option<usize> {
+        self.fixed.then_some(self.edge as usize)
+    }
+}
+
 /// Largest `trial.edge` of the two-slice scheme, whose fold bounds K.
 pub const MAX_EDGE: u32 = super::split2::MAX_DEPTH as u32;
 /// Largest `trial.edge` of the INT8 product alone.

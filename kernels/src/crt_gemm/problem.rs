@@ -191,6 +191,9 @@ impl Problem {
                 &transposed
             }
         };
+        if self.gap == 0 {
+            return lying.values.clone();
+        }
         (0..lying.rows)
             .flat_map(|r| {
                 lying

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::check::{Group, ProductCheck, RefusalCheck, VectorFile, groups};
 use super::kernel::Kernel;
 use super::options::VariantFile;
-use super::production::ProductionWorkload;
+use super::production::{SpotCheck, TimedProducts, edge};
 use super::tiling::tiling;
 use crate::family::{
     Check, DeviceKind, PrefixError, Production, ValidationPlan, Variant, VectorError, name_and_size,
@@ -84,7 +84,7 @@ impl Variant for CrtVariant {
     }
 
     /// Each group of products by a trace build, layer by layer; then by the production build, of which only the result is
-    /// seen. In both, edge values come first and random ones last.
+    /// seen. In both, edge values come first and random ones last; then elements of a product of the edge that was asked for.
     fn checks(&self, plan: &ValidationPlan) -> Vec<Box<dyn Check>> {
         let large = plan.device == DeviceKind::Cuda;
         let mut checks: Vec<Box<dyn Check>> = Vec::new();
@@ -96,6 +96,11 @@ impl Variant for CrtVariant {
             }
         }
         checks.push(Box::new(RefusalCheck::new(self.kernel(false))));
+        checks.extend(
+            self.file.trial.fixed().map(|edge| -> Box<dyn Check> {
+                Box::new(SpotCheck::new(self.kernel(false), edge, plan.seed))
+            }),
+        );
         checks
     }
 
@@ -109,7 +114,8 @@ impl Variant for CrtVariant {
 
     fn production(&self, request: &Production) -> Result<Box<dyn Workload>, PrefixError> {
         no_prefix(request)?;
-        Ok(Box::new(ProductionWorkload::new(self.kernel(false), request)))
+        let edge = edge(self.file.trial, request);
+        Ok(Box::new(TimedProducts::new(self.kernel(false), edge, request)))
     }
 
     fn source(&self) -> Source {

@@ -55,6 +55,19 @@ impl Findings {
         }
     }
 
+    /// Note one value, and where it does not hold which it is, what it is, and what it should be.
+    pub fn holds(
+        &mut self,
+        layer: &'static str,
+        holds: bool,
+        words: impl FnOnce() -> (String, String, String),
+    ) {
+        self.verdict.checked += 1;
+        if !holds {
+            self.differs(layer, words);
+        }
+    }
+
     /// Note a difference: which value, what it is, and what it should be.
     pub fn differs(&mut self, layer: &'static str, words: impl FnOnce() -> (String, String, String)) {
         self.verdict.mismatches += 1;

@@ -28,20 +28,24 @@ impl Claim {
     /// # Errors
     /// [`Fault::Unconfirmed`] with what differs.
     pub fn confirm(&self, batch: u64, row: Vec<f64>, column: Vec<f64>, count: usize) -> Result<(), Fault> {
-        let (s, t) = self.exponents;
-        let expected = element(row, column, self.exponents, count);
-        if expected.is_some_and(|expected| expected.to_bits() == self.value.to_bits()) {
-            return Ok(());
-        }
-        let host = match expected {
-            Some(expected) => format!("the host has {expected:e}"),
-            None => format!("the exponents {s} and {t} do not fit {count} moduli"),
-        };
-        Err(Fault::Unconfirmed {
+        self.holds(row, column, count).map_err(|host| Fault::Unconfirmed {
             batch,
             candidate: format!("C[{}, {}]", self.row, self.col),
             what: format!("it is {:e} where {host}", self.value),
         })
+    }
+
+    /// The same.
+    ///
+    /// # Errors
+    /// What the host has instead.
+    pub fn holds(&self, row: Vec<f64>, column: Vec<f64>, count: usize) -> Result<(), String> {
+        let (s, t) = self.exponents;
+        match element(row, column, self.exponents, count) {
+            Some(expected) if expected.to_bits() == self.value.to_bits() => Ok(()),
+            Some(expected) => Err(format!("the host has {expected:e}")),
+            None => Err(format!("the exponents {s} and {t} do not fit {count} moduli")),
+        }
     }
 }
 

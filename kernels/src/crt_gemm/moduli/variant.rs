@@ -5,9 +5,11 @@ use std::sync::Arc;
 use super::check::{ModuliCheck, ModuliRefusals, groups};
 use super::kernel::ModuliKernel;
 use super::multiplication::ModuliMultiplication;
-use super::production::ModuliProduction;
+use super::multiplier::ModuliMultiplier;
+use crate::crt_gemm::Refusal;
 use crate::crt_gemm::check::{Findings, Group, VectorFile};
 use crate::crt_gemm::options::VariantFile;
+use crate::crt_gemm::production::{SpotCheck, TimedProducts, edge};
 use crate::crt_gemm::variant::{needs_a_card, no_native_kernel, no_prefix};
 use crate::family::{
     Check, DeviceKind, PrefixError, Production, ValidationPlan, Variant, VectorError, name_and_size,
@@ -38,6 +40,12 @@ impl ModuliVariant {
     }
 }
 
+impl ModuliVariant {
+    fn multiplier(&self, edge: usize) -> Result<ModuliMultiplier, Refusal> {
+        ModuliMultiplier::new(self.kernel(false), edge)
+    }
+}
+
 impl Variant for ModuliVariant {
     fn name(&self) -> &str {
         &self.name
@@ -56,7 +64,8 @@ impl Variant for ModuliVariant {
     }
 
     /// Each group of products by a trace build, layer by layer; then by the production build, of which the buffers between
-    /// its kernels are seen. In both, edge values come first and random ones last.
+    /// its kernels are seen. In both, edge values come first and random ones last;
+    /// then elements of a product of the edge that was asked for.
     fn checks(&self, plan: &ValidationPlan) -> Vec<Box<dyn Check>> {
         let large = plan.device == DeviceKind::Cuda;
         let mut checks: Vec<Box<dyn Check>> = Vec::new();
@@ -68,6 +77,15 @@ impl Variant for ModuliVariant {
             }
         }
         checks.push(Box::new(ModuliRefusals::new(self.kernel(false))));
+        // The largest edge of a file is within the largest K, of which the check above says whether it is refused.
+        let sized = self
+            .file
+            .trial
+            .fixed()
+            .and_then(|edge| Some((edge, self.multiplier(edge).ok()?)));
+        checks.extend(sized.map(|(edge, multiplier)| -> Box<dyn Check> {
+            Box::new(SpotCheck::new(multiplier, edge, plan.seed))
+        }));
         checks
     }
 
@@ -86,8 +104,11 @@ impl Variant for ModuliVariant {
 
     fn production(&self, request: &Production) -> Result<Box<dyn Workload>, PrefixError> {
         no_prefix(request)?;
-        let production = ModuliProduction::new(self.kernel(false), request);
-        Ok(Box::new(production.map_err(|why| PrefixError(why.to_string()))?))
+        let edge = edge(self.file.trial, request);
+        let multiplier = self
+            .multiplier(edge)
+            .map_err(|why| PrefixError(why.to_string()))?;
+        Ok(Box::new(TimedProducts::new(multiplier, edge, request)))
     }
 
     fn multiply(&self, product: Product) -> Result<Box<dyn Multiplication>, MultiplyError> {

@@ -4,7 +4,7 @@
 mod check;
 mod kernel;
 mod multiplication;
-mod production;
+mod multiplier;
 mod variant;
 
 pub use variant::NativeVariant;

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use super::check::NativeCheck;
 use super::kernel::source;
 use super::multiplication::NativeMultiplication;
-use super::production::NativeProduction;
+use super::multiplier::NativeMultiplier;
 use crate::crt_gemm::check::{Findings, Group, VectorFile, groups};
 use crate::crt_gemm::options::{Scheme, VariantFile};
+use crate::crt_gemm::production::{SpotCheck, TimedProducts, edge};
 use crate::crt_gemm::variant::{no_native_kernel, no_prefix};
 use crate::family::{
     Check, DeviceKind, PrefixError, Production, ValidationPlan, Variant, VectorError, name_and_size,
@@ -47,6 +48,15 @@ impl NativeVariant {
     }
 }
 
+impl NativeVariant {
+    fn multiplier(&self) -> NativeMultiplier {
+        NativeMultiplier {
+            variant: name_and_size(&self.name).0.to_owned(),
+            kind: self.kind(),
+        }
+    }
+}
+
 impl Variant for NativeVariant {
     fn name(&self) -> &str {
         &self.name
@@ -75,7 +85,12 @@ impl Variant for NativeVariant {
                 Findings::default(),
             ))
         };
-        groups(plan.seed, large).into_iter().map(check).collect()
+        let spot = |edge| -> Box<dyn Check> { Box::new(SpotCheck::new(self.multiplier(), edge, plan.seed)) };
+        groups(plan.seed, large)
+            .into_iter()
+            .map(check)
+            .chain(self.file.trial.fixed().map(spot))
+            .collect()
     }
 
     /// No case of a vector file is about doubles alone: all are counted as not covered.
@@ -92,12 +107,8 @@ impl Variant for NativeVariant {
 
     fn production(&self, request: &Production) -> Result<Box<dyn Workload>, PrefixError> {
         no_prefix(request)?;
-        Ok(Box::new(NativeProduction::new(
-            name_and_size(&self.name).0,
-            self.kind(),
-            self.file.trial,
-            request,
-        )))
+        let edge = edge(self.file.trial, request);
+        Ok(Box::new(TimedProducts::new(self.multiplier(), edge, request)))
     }
 
     fn multiply(&self, product: Product) -> Result<Box<dyn Multiplication>, MultiplyError> {
