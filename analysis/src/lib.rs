@@ -14,6 +14,7 @@ mod compare;
 mod energy;
 mod environment;
 mod fault;
+mod floor_table;
 mod hex;
 mod label;
 mod manifest;
@@ -37,11 +38,12 @@ pub use columns::{Column, Row};
 pub use compare::{Agreement, Comparison, compare};
 pub use energy::{EDGES_MIN_S, Finding, GAP_FLAGGED, LEAD_S, PowerLog, SILENCE_MAX_S, TrialPower};
 pub use fault::Fault;
+pub use floor_table::floor_table;
 pub use hex::{Hex32, HexError, decode_hex, encode_hex};
 pub use label::{Class, class, family, is_control, natural_key, subject};
 pub use manifest::{
-    Build, Device, FileEntry, Gpu, Host, Manifest, Objective, PowerPlan, SCHEMA, Status, TrialPlan, TunePlan,
-    VariantEntry,
+    Build, Device, FileEntry, Floor, Gpu, Host, Manifest, Objective, PowerPlan, SCHEMA, Status, TrialPlan,
+    TunePlan, VariantEntry,
 };
 pub use record::{MANIFEST, Record, RecordError, RecordWriter};
 pub use rederive::rederive;

@@ -181,6 +181,16 @@ pub struct TunePlan {
     pub decided: bool,
 }
 
+/// What a variant's rate is held against: a simpler product of the same size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Floor {
+    /// It is that product itself.
+    Itself,
+    /// It takes so many of them.
+    Products(u32),
+}
+
 /// One variant as it was built.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct VariantEntry {
@@ -198,6 +208,9 @@ pub struct VariantEntry {
     pub spill_bytes: Option<u32>,
     /// Options that mean nothing on the device that was used.
     pub not_applicable: Vec<String>,
+    /// What bounds its rate, where its family has such a thing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub floor: Option<Floor>,
 }
 
 /// What another file of the record must be, byte for byte.

@@ -7,8 +7,8 @@ use std::time::SystemTime;
 use anyhow::Context;
 use assay_analysis::rows::{BaseRow, HitRow, ValidationRow};
 use assay_analysis::{
-    Build, Device as DeviceEntry, Gpu, Hex32, Manifest, PowerPlan, Record, RecordWriter, Status, TrialPlan,
-    TunePlan, VariantEntry, decode_hex, encode_hex, utc_rfc3339, utc_stamp,
+    Build, Device as DeviceEntry, Floor, Gpu, Hex32, Manifest, PowerPlan, Record, RecordWriter, Status,
+    TrialPlan, TunePlan, VariantEntry, decode_hex, encode_hex, utc_rfc3339, utc_stamp,
 };
 use assay_kernels::family::{self, BaseWords};
 use assay_kernels::workload::Hit;
@@ -379,6 +379,14 @@ impl Drop for Book {
     }
 }
 
+/// A family's floor as a record has it.
+pub fn floor(floor: family::Floor) -> Floor {
+    match floor {
+        family::Floor::Itself => Floor::Itself,
+        family::Floor::Products(products) => Floor::Products(products),
+    }
+}
+
 /// A variant as it was built.
 fn entry(selected: &Selected, build: &BuildInfo, info: &DeviceInfo) -> VariantEntry {
     let named = |option: (&str, String)| (option.0.to_owned(), option.1);
@@ -391,6 +399,7 @@ fn entry(selected: &Selected, build: &BuildInfo, info: &DeviceInfo) -> VariantEn
         registers: build.registers,
         spill_bytes: build.spills,
         not_applicable: not_applicable.into_iter().map(str::to_owned).collect(),
+        floor: selected.variant.floor().map(floor),
     }
 }
 

@@ -192,6 +192,15 @@ pub struct Production {
     pub batch_units: u64,
 }
 
+/// What a variant's rate is held against: a simpler product of the same size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Floor {
+    /// It is that product itself.
+    Itself,
+    /// It takes so many of them.
+    Products(u32),
+}
+
 /// One way to compute: a variant file, read and checked.
 pub trait Variant: Send + Sync {
     /// Its name: the file's, without `.toml`.
@@ -235,6 +244,10 @@ pub trait Variant: Send + Sync {
     /// What the loops of a thread iterate over in the production build. `None` where a thread has no loop over units that
     /// the machine code could be divided by: there is no account of it then.
     fn loops(&self) -> Option<LoopPlan>;
+    /// What bounds the rate of its production workload, where that is so many simpler products.
+    fn floor(&self) -> Option<Floor> {
+        None
+    }
     /// Why it cannot run on `device`, in a sentence that names it; `None` where it can.
     fn cannot_run_on(&self, _device: DeviceKind) -> Option<String> {
         None

@@ -1,7 +1,7 @@
 //! The report's content in the order of reading, before it is Markdown or HTML.
 
 use super::{ReportError, charts, charts::Figure, facts::Facts, tables};
-use crate::{Status, Table, is_control, rows::SummaryRow, stage_table, summary_table};
+use crate::{Floor, Status, Table, floor_table, is_control, rows::SummaryRow, stage_table, summary_table};
 
 /// One section.
 pub(super) struct Section {
@@ -38,7 +38,7 @@ impl Page {
         let sections = [
             ("Results", results(facts)?),
             ("Energy", energy(facts)?),
-            ("Stages", stages(facts)),
+            ("Floor and stages", stages(facts)),
             ("Clocks and pipes", clocks(facts)?),
             ("Power and clock over time", traces(facts)?),
             ("Expected time to leading zeros", zeros(facts)?),
@@ -175,10 +175,20 @@ fn energy(facts: &Facts) -> Result<Vec<Part>, ReportError> {
 }
 
 fn stages(facts: &Facts) -> Vec<Part> {
-    stage_table(&facts.stages, &facts.runs)
-        .map(Part::Table)
-        .into_iter()
-        .collect()
+    let floors: Vec<(String, Floor)> = facts
+        .manifest
+        .variants
+        .iter()
+        .filter_map(|variant| Some((variant.label.clone(), variant.floor?)))
+        .collect();
+    [
+        floor_table(&facts.summary, &floors),
+        stage_table(&facts.stages, &facts.runs),
+    ]
+    .into_iter()
+    .flatten()
+    .map(Part::Table)
+    .collect()
 }
 
 fn clocks(facts: &Facts) -> Result<Vec<Part>, ReportError> {

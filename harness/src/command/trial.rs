@@ -250,8 +250,8 @@ pub fn conclude(
             let places = if tflops < 0.1 { 7 } else { 4 };
             writeln!(out, "{}: {tflops:.places$} TFLOPS{per_watt}", row.variant)?;
         }
-        if let Some(stages) = &trials.stages {
-            write!(out, "\n{stages}")?;
+        for table in &trials.details {
+            write!(out, "\n{table}")?;
         }
         writeln!(out, "\nRecord: {record}")?;
     }

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use assay_analysis::{Summary, Table, TrialPlan, stage_table, summarise};
+use assay_analysis::{Floor, Summary, Table, TrialPlan, floor_table, stage_table, summarise};
 use assay_kernels::family::Production;
 
 use super::bench::{Bench, Place};
 use super::contestant::{Contestant, batch_units};
 use super::instruments::Instruments;
 use super::plan::{Earlier, TrialRequest, baselines, turns};
-use crate::book::Book;
+use crate::book::{Book, floor};
 use crate::device::Device;
 use crate::flow::FlowError;
 use crate::interrupt;
@@ -25,8 +25,8 @@ const WARMUP_TURN: Duration = Duration::from_millis(500);
 pub struct Trials {
     /// A row per variant.
     pub summary: Summary,
-    /// Where their time went, for variants with several stages.
-    pub stages: Option<Table>,
+    /// How near those come to a simpler product of their size that do many of them, and where their time went.
+    pub details: Vec<Table>,
     /// Whether it was interrupted.
     pub interrupted: bool,
 }
@@ -107,9 +107,17 @@ pub fn trials(
     if !bench.rows().is_empty() {
         book.writer().write_table(&summary.rows)?;
     }
+    let floors: Vec<(String, Floor)> = selected
+        .iter()
+        .filter_map(|one| Some((one.label(), floor(one.variant.floor()?))))
+        .collect();
+    let details = [
+        floor_table(&summary, &floors),
+        stage_table(bench.stages(), bench.rows()),
+    ];
     Ok(Trials {
         summary,
-        stages: stage_table(bench.stages(), bench.rows()),
+        details: details.into_iter().flatten().collect(),
         interrupted: interrupt::asked(),
     })
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use assay_kernels::family::{
-    Check, DeviceKind, Family, PrefixError, Production, ValidationPlan, Variant, VectorError, Verdict,
+    Check, DeviceKind, Family, Floor, PrefixError, Production, ValidationPlan, Variant, VectorError, Verdict,
 };
 use assay_kernels::knob::Knob;
 use assay_kernels::loops::LoopPlan;
@@ -139,6 +139,10 @@ impl Variant for Doctored {
 
     fn loops(&self) -> Option<LoopPlan> {
         self.variant.loops()
+    }
+
+    fn floor(&self) -> Option<Floor> {
+        self.variant.floor()
     }
 
     fn native_states(&self, isa: Isa) -> Option<u32> {

@@ -233,7 +233,7 @@ fn the_scheme_of_n_moduli_forms_every_layer_and_is_timed_once_it_is_right() {
     }
     let report = std::fs::read_to_string(place.path("record/report.md")).unwrap();
     assert!(
-        report.contains("## Stages") && report.contains("moduli_crt"),
+        report.contains("## Floor and stages") && report.contains("moduli_crt"),
         "{report}"
     );
     assert_eq!(place.assay(&["check", "record"]).code, 0);
@@ -298,6 +298,50 @@ fn sizes_are_proved_once_and_each_has_its_own_baseline() {
             "crt-gemm/naive@48@aa"
         ]
     );
+}
+
+#[test]
+fn a_scheme_is_held_against_the_product_that_it_takes_many_of() {
+    let place = Place::new();
+    let said = place.assay(&[
+        "trial",
+        "s8s8s32-cublas@32",
+        "moduli-naive@32",
+        "moduli-naive@48",
+        "--device",
+        "emulated",
+        "--seconds",
+        "100ms",
+        "--rounds",
+        "2",
+        "--warmup",
+        "10ms",
+        "--no-power",
+        "--out",
+        "record",
+    ]);
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    let rows: Vec<&str> = said
+        .stdout
+        .lines()
+        .filter(|line| line.contains("| crt-gemm/s8s8s32-cublas@32 |"))
+        .collect();
+    assert!(
+        rows.len() == 1 && rows[0].starts_with("| crt-gemm/moduli-naive@32 ") && rows[0].contains(" 15 |"),
+        "none at 48, where no INT8 product was timed: {}",
+        said.stdout
+    );
+    let floors: Vec<serde_json::Value> = manifest(&place.path("record"))["variants"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|variant| variant["floor"].clone())
+        .collect();
+    let products = serde_json::json!({ "products": 15 });
+    assert_eq!(floors, ["itself".into(), products.clone(), products]);
+    let report = std::fs::read_to_string(place.path("record/report.md")).unwrap();
+    assert!(report.contains("simple products that it takes"), "{report}");
+    assert_eq!(place.assay(&["check", "record"]).code, 0);
 }
 
 #[test]

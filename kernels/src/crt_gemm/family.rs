@@ -61,7 +61,7 @@ impl Family for CrtGemm {
             (_, Some(size)) => VariantFile::parse(text)?.at(size)?,
         };
         Ok(match (file.options.scheme, tiling(&file)) {
-            (Scheme::Int8, Some(tiling)) => Arc::new(Int8Variant::new(name, file, tiling)),
+            (Scheme::Int8, tiling) => Arc::new(Int8Variant::new(name, file, tiling)),
             (Scheme::Native | Scheme::FixedPoint, _) => Arc::new(NativeVariant::new(name, file)),
             (Scheme::Moduli, _) => Arc::new(ModuliVariant::new(name, file)),
             _ => Arc::new(CrtVariant::new(name, file)),

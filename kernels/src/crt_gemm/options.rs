@@ -191,7 +191,7 @@ impl VariantFile {
             KernelKind::Naive | KernelKind::Mma => &[Scheme::Split2, Scheme::Moduli],
             KernelKind::S8s8s32 => &[Scheme::Int8],
             KernelKind::Wgmma => &[Scheme::Moduli],
-            KernelKind::Cublas => &[Scheme::Moduli, Scheme::Native, Scheme::FixedPoint],
+            KernelKind::Cublas => &[Scheme::Moduli, Scheme::Native, Scheme::FixedPoint, Scheme::Int8],
         };
         if !schemes.contains(&scheme) {
             let words: Vec<String> = schemes

@@ -172,7 +172,7 @@ fn the_library_has_nothing_to_choose_of_a_launch() {
     );
     assert!(
         said(cublas, "\"moduli\"", "\"split2\"")
-            .contains("cublas computes `moduli` or `native` or `fixed-point` only")
+            .contains("cublas computes `moduli` or `native` or `fixed-point` or `int8` only")
     );
     assert_eq!(
         said(native, "kernel =", "layout = \"tiles\"\nkernel ="),

@@ -2,6 +2,7 @@
 
 use super::options::{KernelKind, Scheme, TileSize, VariantFile};
 use super::problem::{Plane, Shape, Side};
+use crate::library::S8_MULTIPLE;
 
 /// Rows, columns and K that a block takes at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +20,13 @@ pub const SPLIT2_TILES: Tile = Tile {
     rows: 128,
     cols: 64,
     depth: 32,
+};
+
+/// What the vendor's INT8 product takes.
+pub const LIBRARY_TILES: Tile = Tile {
+    rows: S8_MULTIPLE,
+    cols: S8_MULTIPLE,
+    depth: S8_MULTIPLE,
 };
 
 /// Those of the kernel by warpgroups.

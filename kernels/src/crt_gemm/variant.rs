@@ -6,7 +6,9 @@ use super::check::{Group, ProductCheck, RefusalCheck, VectorFile, groups};
 use super::kernel::Kernel;
 use super::options::VariantFile;
 use super::production::{SpotCheck, TimedProducts, edge};
+use super::split2::{PRIMES, Pass};
 use super::tiling::tiling;
+use crate::family::Floor;
 use crate::family::{
     Check, DeviceKind, PrefixError, Production, ValidationPlan, Variant, VectorError, name_and_size,
 };
@@ -124,6 +126,11 @@ impl Variant for CrtVariant {
 
     fn loops(&self) -> Option<LoopPlan> {
         None
+    }
+
+    /// An INT8 product a pass and prime.
+    fn floor(&self) -> Option<Floor> {
+        Some(Floor::Products((Pass::ALL.len() * PRIMES.len()) as u32))
     }
 
     fn cannot_run_on(&self, device: DeviceKind) -> Option<String> {

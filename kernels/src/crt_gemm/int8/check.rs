@@ -38,7 +38,7 @@ impl Workload for Int8Check {
 
     fn batch(&mut self, index: u64) -> Option<Batch> {
         let Int8Case { problem, clear, .. } = self.cases.get(index as usize)?;
-        let words = problem.c_words();
+        let words = self.kernel.c_words(problem);
         let mut steps = self.kernel.uploads(problem);
         if *clear {
             steps.push(Step::Clear {
@@ -63,13 +63,17 @@ impl Workload for Int8Check {
                 what: format!("{} downloads instead of one", outputs.len()),
             });
         };
-        let (cols, stride) = (problem.b.lines, problem.c_stride());
-        let expected: Vec<i32> = (0..problem.c_words())
+        let (cols, stride) = (problem.b.lines, self.kernel.c_stride(problem));
+        // Padding that is written has sums of zeros.
+        let written = self.kernel.written(problem);
+        let expected: Vec<i32> = (0..self.kernel.c_words(problem))
             .into_par_iter()
             .map(|place| {
                 let (r, c) = (place / stride, place % stride);
                 if c < cols {
                     sum(problem.a.line(r), problem.b.line(c))
+                } else if c < written {
+                    0
                 } else {
                     STALE as i32
                 }

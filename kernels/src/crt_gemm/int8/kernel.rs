@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use super::cases::Bytes;
+use crate::crt_gemm::native::source as library_source;
 use crate::crt_gemm::options::VariantFile;
-use crate::crt_gemm::problem::{Shape, Side};
+use crate::crt_gemm::problem::{Plane, Shape, Side};
 use crate::crt_gemm::source::{entry, int8_text};
-use crate::crt_gemm::tiling::Tiling;
+use crate::crt_gemm::tiling::{LIBRARY_TILES, Tile, Tiling};
 use crate::crt_gemm::words;
+use crate::library::{Gemm, GemmKind, Library, Operand, S8_MULTIPLE};
 use crate::workload::{Argument, Buffer, BufferId, Launch, Setup, Source, Step};
 
 /// A, padded.
@@ -26,7 +28,8 @@ pub struct Int8Kernel {
     /// The variant.
     pub file: Arc<VariantFile>,
     name: String,
-    tiling: Tiling,
+    /// `None` where the vendor's library multiplies.
+    tiling: Option<Tiling>,
 }
 
 /// The INT8 product of two matrices and how its result lies.
@@ -49,21 +52,11 @@ impl Int8Problem {
             depth: self.a.depth,
         }
     }
-
-    /// Sums from one row of C to the next.
-    pub fn c_stride(&self) -> usize {
-        self.b.lines + self.gap
-    }
-
-    /// Words of C.
-    pub fn c_words(&self) -> usize {
-        self.a.lines * self.c_stride()
-    }
 }
 
 impl Int8Kernel {
     /// A build of the variant `name`.
-    pub fn new(name: &str, file: Arc<VariantFile>, tiling: Tiling) -> Int8Kernel {
+    pub fn new(name: &str, file: Arc<VariantFile>, tiling: Option<Tiling>) -> Int8Kernel {
         Int8Kernel {
             file,
             name: name.to_owned(),
@@ -73,9 +66,12 @@ impl Int8Kernel {
 
     /// Its CUDA text.
     pub fn source(&self) -> Source {
+        let Some(tiling) = &self.tiling else {
+            return library_source(&self.name);
+        };
         Source {
             file: format!("crt-gemm-{}.cu", self.name),
-            text: int8_text(&self.tiling),
+            text: int8_text(tiling),
             defines: vec![],
             entry: entry(self.file.options.kernel),
             helpers: vec![],
@@ -83,12 +79,39 @@ impl Int8Kernel {
         }
     }
 
+    /// What the matrices are padded to.
+    fn tile(&self) -> Tile {
+        self.tiling.map_or(LIBRARY_TILES, |tiling| tiling.tile)
+    }
+
+    /// Columns of C that are written: the library's with what B is padded by, or with all of the gap where there is no K for it.
+    pub fn written(&self, problem: &Int8Problem) -> usize {
+        match self.tiling {
+            Some(_) => problem.b.lines,
+            None if problem.a.depth == 0 => self.c_stride(problem),
+            None => self.tile().plane(problem.shape(), Side::B).lines,
+        }
+    }
+
+    /// Sums from one row of C to the next.
+    pub fn c_stride(&self, problem: &Int8Problem) -> usize {
+        match self.tiling {
+            Some(_) => problem.b.lines + problem.gap,
+            None => (problem.b.lines + problem.gap).next_multiple_of(S8_MULTIPLE),
+        }
+    }
+
+    /// Words of C.
+    pub fn c_words(&self, problem: &Int8Problem) -> usize {
+        problem.a.lines * self.c_stride(problem)
+    }
+
     /// What to build, with buffers for each of `problems`.
     pub fn setup<'p>(&self, problems: impl Iterator<Item = &'p Int8Problem>) -> Setup {
         let mut most = [0; 3];
         for problem in problems {
-            let padded = |side| words::for_bytes(self.tiling.tile.plane(problem.shape(), side).bytes());
-            let words = [padded(Side::A), padded(Side::B), problem.c_words()];
+            let padded = |side| words::for_bytes(self.tile().plane(problem.shape(), side).bytes());
+            let words = [padded(Side::A), padded(Side::B), self.c_words(problem)];
             for (most, words) in most.iter_mut().zip(words) {
                 *most = (*most).max(words);
             }
@@ -105,7 +128,7 @@ impl Int8Kernel {
         Setup {
             source: self.source(),
             native: None,
-            library: None,
+            library: self.tiling.is_none().then_some(Library::Cublas),
             buffers,
         }
     }
@@ -113,7 +136,7 @@ impl Int8Kernel {
     /// Copies of A and B, padded with zeros to whole tiles.
     pub fn uploads(&self, problem: &Int8Problem) -> Vec<Step> {
         let padded = |side, matrix: &Bytes| {
-            let plane = self.tiling.tile.plane(problem.shape(), side);
+            let plane = self.tile().plane(problem.shape(), side);
             let mut bytes = vec![0u8; plane.bytes()];
             for (line, values) in matrix.values.chunks(matrix.depth.max(1)).enumerate() {
                 for (k, &value) in values.iter().enumerate() {
@@ -137,28 +160,54 @@ impl Int8Kernel {
     /// The multiplication; none without elements.
     pub fn multiplication(&self, problem: &Int8Problem) -> Option<Step> {
         let shape = problem.shape();
-        let [a, b] = [Side::A, Side::B].map(|side| self.tiling.tile.plane(shape, side));
-        let product = [
-            shape.rows,
-            shape.cols,
-            problem.c_stride(),
-            a.lines,
-            b.lines,
-            a.depth,
-        ];
-        (shape.elements() > 0).then(|| {
-            Step::Launch(Launch {
-                entry: entry(self.file.options.kernel),
-                grid: self.tiling.grid(shape),
-                block: self.tiling.block(),
-                shared_bytes: self.tiling.shared_bytes(),
-                arguments: vec![
-                    Argument::Words(product.map(|v| v as u32).to_vec()),
-                    Argument::Buffer(A),
-                    Argument::Buffer(B),
-                    Argument::Buffer(C),
-                ],
-            })
-        })
+        if shape.elements() == 0 {
+            return None;
+        }
+        let [a, b] = [Side::A, Side::B].map(|side| self.tile().plane(shape, side));
+        let stride = self.c_stride(problem);
+        let Some(tiling) = &self.tiling else {
+            return Some(library_call(shape.rows, a, b, stride));
+        };
+        let product = [shape.rows, shape.cols, stride, a.lines, b.lines, a.depth];
+        Some(Step::Launch(Launch {
+            entry: entry(self.file.options.kernel),
+            grid: tiling.grid(shape),
+            block: tiling.block(),
+            shared_bytes: tiling.shared_bytes(),
+            arguments: vec![
+                Argument::Words(product.map(|v| v as u32).to_vec()),
+                Argument::Buffer(A),
+                Argument::Buffer(B),
+                Argument::Buffer(C),
+            ],
+        }))
     }
+}
+
+/// The library's product. It counts columns first, so it is told to form the transposed one, whose columns are C's rows; lines
+/// along K are columns to it. It takes no empty K: that leaves zeros.
+fn library_call(rows: usize, a: Plane, b: Plane, stride: usize) -> Step {
+    if a.depth == 0 {
+        return Step::Clear {
+            buffer: C,
+            words: rows * stride,
+            value: 0,
+        };
+    }
+    let operand = |buffer, leading, transposed| Operand {
+        buffer,
+        offset: 0,
+        leading,
+        transposed,
+    };
+    Step::Gemm(Gemm {
+        stage: "gemm",
+        kind: GemmKind::S8,
+        m: b.lines,
+        n: rows,
+        k: a.depth,
+        a: operand(B, b.depth, true),
+        b: operand(A, a.depth, false),
+        c: operand(C, stride, false),
+    })
 }

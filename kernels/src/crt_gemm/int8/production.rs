@@ -2,6 +2,7 @@
 
 use super::cases::{Bytes, sum};
 use super::kernel::{C, Int8Kernel, Int8Problem};
+use crate::crt_gemm::production::edge;
 use crate::family::Production;
 use crate::seeded::Seeded;
 use crate::workload::{Batch, Collected, Fault, Outputs, Setup, Step, Workload};
@@ -16,9 +17,9 @@ pub struct Int8Production {
 }
 
 impl Int8Production {
-    /// Products of the variant's edge.
+    /// Products of the variant's edge, halved until a batch is not much larger than what was asked for.
     pub fn new(kernel: Int8Kernel, request: &Production) -> Int8Production {
-        let edge = kernel.file.trial.edge as usize;
+        let edge = edge(kernel.file.trial, request);
         let mut seeded = Seeded::new(request.seed);
         let (a, b) = (
             Bytes::random(edge, edge, &mut seeded),

@@ -9,7 +9,8 @@ use super::production::Int8Production;
 use crate::crt_gemm::check::{Findings, VectorFile};
 use crate::crt_gemm::options::VariantFile;
 use crate::crt_gemm::tiling::Tiling;
-use crate::crt_gemm::variant::{needs_a_card, no_prefix};
+use crate::crt_gemm::variant::{needs_a_card, no_native_kernel, no_prefix};
+use crate::family::Floor;
 use crate::family::{
     Check, DeviceKind, PrefixError, Production, ValidationPlan, Variant, VectorError, name_and_size,
 };
@@ -22,12 +23,12 @@ use crate::workload::{Source, Workload};
 pub struct Int8Variant {
     name: String,
     file: Arc<VariantFile>,
-    tiling: Tiling,
+    tiling: Option<Tiling>,
 }
 
 impl Int8Variant {
     /// The variant `name`.
-    pub fn new(name: &str, file: VariantFile, tiling: Tiling) -> Int8Variant {
+    pub fn new(name: &str, file: VariantFile, tiling: Option<Tiling>) -> Int8Variant {
         Int8Variant {
             name: name.to_owned(),
             file: Arc::new(file),
@@ -93,8 +94,15 @@ impl Variant for Int8Variant {
         None
     }
 
+    fn floor(&self) -> Option<Floor> {
+        Some(Floor::Itself)
+    }
+
     fn cannot_run_on(&self, device: DeviceKind) -> Option<String> {
-        needs_a_card(&self.name, device)
+        match self.tiling {
+            Some(_) => needs_a_card(&self.name, device),
+            None => no_native_kernel(&self.name, device),
+        }
     }
 
     fn native_states(&self, _isa: Isa) -> Option<u32> {

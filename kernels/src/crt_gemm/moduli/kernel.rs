@@ -10,9 +10,9 @@ use super::table::ACCUMULATOR_DEPTH;
 use super::text::{entry, helpers, text};
 use crate::crt_gemm::options::{KernelKind, Layout, VariantFile};
 use crate::crt_gemm::problem::{BLOCK_DEPTH, Geometry, Plane, Shape, Side};
-use crate::crt_gemm::tiling::{Tile, tiling};
+use crate::crt_gemm::tiling::{LIBRARY_TILES, Tile, tiling};
 use crate::crt_gemm::{Refusal, words};
-use crate::library::{Library, S8_MULTIPLE};
+use crate::library::Library;
 use crate::workload::{Buffer, Setup, Source, Step};
 
 /// A row of remainders starts at a multiple of so many bytes.
@@ -39,13 +39,6 @@ const NAIVE_BLOCKS: Tile = Tile {
     depth: BLOCK_DEPTH,
     ..NAIVE_TILES
 };
-/// What the library takes.
-const LIBRARY_TILES: Tile = Tile {
-    rows: S8_MULTIPLE,
-    cols: S8_MULTIPLE,
-    depth: S8_MULTIPLE,
-};
-
 /// How many moduli a product takes, by the exact rule.
 ///
 /// # Errors

@@ -11,6 +11,7 @@ use crate::crt_gemm::check::{Findings, Group, VectorFile};
 use crate::crt_gemm::options::VariantFile;
 use crate::crt_gemm::production::{SpotCheck, TimedProducts, edge};
 use crate::crt_gemm::variant::{needs_a_card, no_native_kernel, no_prefix};
+use crate::family::Floor;
 use crate::family::{
     Check, DeviceKind, PrefixError, Production, ValidationPlan, Variant, VectorError, name_and_size,
 };
@@ -126,6 +127,12 @@ impl Variant for ModuliVariant {
 
     fn loops(&self) -> Option<LoopPlan> {
         None
+    }
+
+    /// An INT8 product a modulus, where the size and with it the count of moduli is fixed.
+    fn floor(&self) -> Option<Floor> {
+        let count = self.kernel(false).count(self.file.trial.fixed()?).ok()?;
+        Some(Floor::Products(count as u32))
     }
 
     fn cannot_run_on(&self, device: DeviceKind) -> Option<String> {

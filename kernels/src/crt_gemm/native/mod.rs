@@ -7,4 +7,5 @@ mod multiplication;
 mod multiplier;
 mod variant;
 
+pub use kernel::source;
 pub use variant::NativeVariant;
