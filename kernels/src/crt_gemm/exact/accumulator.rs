@@ -71,12 +71,18 @@ impl Accumulator {
     /// The sum.
     pub fn value(mut self) -> Dyadic {
         self.carry();
-        let low: Vec<u32> = self.digits[..DIGITS - 1]
+        // Digits of ordinary sums are few: zeros below them go into the exponent.
+        let first = self.digits[..DIGITS - 1]
+            .iter()
+            .position(|&digit| digit != 0)
+            .unwrap_or(DIGITS - 1);
+        let low: Vec<u32> = self.digits[first..DIGITS - 1]
             .iter()
             .map(|&digit| digit as u32)
             .collect();
-        let high = BigInt::from(self.digits[DIGITS - 1]) << (32 * (DIGITS - 1));
-        Dyadic::new(high + BigInt::from_slice(Sign::Plus, &low), LOWEST.into())
+        let high = BigInt::from(self.digits[DIGITS - 1]) << (32 * low.len());
+        let exponent = LOWEST + 32 * first as i32;
+        Dyadic::new(high + BigInt::from_slice(Sign::Plus, &low), exponent.into())
     }
 }
 
