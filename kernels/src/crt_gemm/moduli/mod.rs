@@ -13,6 +13,7 @@ mod kernel;
 mod launches;
 mod limits;
 mod multiplication;
+mod norms;
 mod numbers;
 mod oracle;
 mod production;
