@@ -82,7 +82,10 @@ mod tests {
     fn the_root_of_every_sum_is_rounded_up() {
         for sum in 0..=LARGEST_SUM {
             let root = u64::from(root_rounded_up(sum));
-            assert!(root * root >= sum && (root == 0 || (root - 1).pow(2) < sum), "{sum}");
+            assert!(
+                root * root >= sum && (root == 0 || (root - 1).pow(2) < sum),
+                "{sum}"
+            );
         }
         assert_eq!(root_rounded_up(LARGEST_SUM), 512);
     }
@@ -138,7 +141,9 @@ mod tests {
                 3 => bits & 1 << 63,
                 _ => bits & 0x807f_ffff_ffff_ffff | 0x3f80 << 48,
             };
-            Some(f64::from_bits(bits)).filter(|v| v.is_finite()).unwrap_or(1.5)
+            Some(f64::from_bits(bits))
+                .filter(|v| v.is_finite())
+                .unwrap_or(1.5)
         })
     }
 

@@ -271,4 +271,33 @@ mod tests {
         assert_eq!(Rounded::of(&[0.0, -0.0], Bound::Accurate).unwrap().values, [0, 0]);
         assert!(Rounded::of(&[f64::NAN], Bound::Accurate).is_none());
     }
+
+    /// The sum of all exponents: what a bound leaves of the values.
+    fn kept(a: &Matrix, b: &Matrix, bound: Bound) -> i32 {
+        let Exponents { rows, cols } = exponents(a, b, 15, bound).unwrap();
+        rows.iter().chain(&cols).sum()
+    }
+
+    #[test]
+    fn blocks_keep_nearly_what_the_values_own_product_does_where_neighbours_are_of_one_size() {
+        let (lines, depth, seed) = (12, 320, 13);
+        // A falls along K by 20 powers of two where B grows by them: the sums of squares know nothing of that.
+        let graded = |k: usize| 2f64.powi(-((20 * k / depth) as i32));
+        let mut seeded = crate::seeded::Seeded::new(seed);
+        let mut a = crate::crt_gemm::uniform(lines, depth, &mut seeded);
+        let mut b = crate::crt_gemm::uniform(depth, lines, &mut seeded);
+        for k in 0..depth {
+            for line in 0..lines {
+                a.values[line * depth + k] *= graded(k);
+                b.values[k * lines + line] *= graded(depth - 1 - k);
+            }
+        }
+        let [accurate, blocks, fast] =
+            [Bound::Accurate, Bound::Blocks, Bound::Fast].map(|bound| kept(&a, &b, bound));
+        let exponents = 2 * lines as i32;
+        assert!(
+            blocks > fast + exponents && accurate < blocks + exponents,
+            "seed {seed}: accurate {accurate}, blocks {blocks}, fast {fast}"
+        );
+    }
 }
