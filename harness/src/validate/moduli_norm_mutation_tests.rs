@@ -1,6 +1,6 @@
 //! Broken CUDA text of the norms of blocks on the emulated device: each fault must be found, and at the layer where it happens.
 
-use super::crt_gemm_mutation_tests::caught_in;
+use super::crt_gemm_mutation_tests::{caught_in, outcome};
 
 #[test]
 fn a_norm_that_is_not_rounded_up_or_of_other_values_is_caught_at_the_magnitudes() {
@@ -108,4 +108,10 @@ fn bytes_of_norms_in_the_wrong_place_or_padding_with_poison_are_caught_at_the_ma
         "for (u32 k = 0; k < m.padded_depth; ++k)\n        sum += (i32)",
         "for (u32 k = 0; k + 32 < m.padded_depth; ++k)\n        sum += (i32)",
     );
+}
+
+#[test]
+fn the_largest_k_whose_last_block_is_short_is_right() {
+    let row = outcome("moduli-naive-norms", "layers: the largest K", None);
+    assert!(row.ok, "{}", row.message);
 }
