@@ -93,7 +93,7 @@ fn a_broken_text_is_not_confirmed_and_leaves_no_file() {
             "the scaling of row 3",
         ),
         // A product that the device refuses.
-        ("if (least < field) atomicOr", "if (true) atomicOr", "status 1"),
+        ("if (!finite) atomicOr", "if (true) atomicOr", "status 1"),
     ] {
         let (code, said, file) = product("moduli-naive", Some((from, to)));
         assert!(code == 1 && said.contains(word), "{to}: {code}, {said}");

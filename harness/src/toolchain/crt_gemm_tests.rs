@@ -48,6 +48,25 @@ fn they_use_tensor_cores_and_asynchronous_copies_and_what_is_timed_spills_nothin
 }
 
 #[test]
+fn the_conversions_of_every_bound_spill_nothing() {
+    let Some(tools) = real::tools(CubinCache::none()) else {
+        return;
+    };
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../variants/crt-gemm");
+    for name in ["moduli-naive", "moduli-naive-fast", "moduli-naive-norms"] {
+        let text = std::fs::read_to_string(folder.join(format!("{name}.toml"))).unwrap();
+        let variant = family("crt-gemm").unwrap().variant(name, &text).unwrap();
+        let traced = variant.checks(&PLAN)[0].setup().source;
+        for arch in [80, 90].map(Arch::number) {
+            for source in [&variant.source(), &traced] {
+                let cubin = tools.build(source, arch).unwrap();
+                assert_eq!(cubin.build.spills, Some(0), "{name} on {arch}");
+            }
+        }
+    }
+}
+
+#[test]
 fn the_kernel_by_warpgroups_is_built_for_hopper_and_refused_elsewhere() {
     let Some(tools) = real::tools(CubinCache::none()) else {
         return;
@@ -55,6 +74,8 @@ fn the_kernel_by_warpgroups_is_built_for_hopper_and_refused_elsewhere() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../variants/crt-gemm");
     for (name, copy) in [
         ("moduli-wgmma", "UBLKCP"),
+        ("moduli-wgmma-15", "UBLKCP"),
+        ("moduli-wgmma-accurate", "UBLKCP"),
         ("moduli-wgmma-cluster", "UBLKCP.S.G.MULTICAST"),
     ] {
         let text = std::fs::read_to_string(folder.join(format!("{name}.toml"))).unwrap();

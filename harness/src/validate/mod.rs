@@ -12,6 +12,8 @@ mod doctored;
 #[cfg(test)]
 mod moduli_mutation_tests;
 #[cfg(test)]
+mod moduli_norm_mutation_tests;
+#[cfg(test)]
 mod mutation_tests;
 
 #[cfg(test)]

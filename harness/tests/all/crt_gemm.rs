@@ -53,6 +53,7 @@ fn a_whole_family_is_validated_without_what_the_device_cannot_run() {
     );
     for name in [
         "moduli-naive",
+        "moduli-naive-norms",
         "moduli-cublas",
         "native-dgemm",
         "cublas-fixed-point",
@@ -68,6 +69,8 @@ fn a_whole_family_is_validated_without_what_the_device_cannot_run() {
         "moduli-mma",
         "moduli-mma-fast",
         "moduli-wgmma",
+        "moduli-wgmma-15",
+        "moduli-wgmma-accurate",
         "moduli-wgmma-cluster",
         "s8s8s32-128x128",
         "s8s8s32-128x256",
@@ -181,6 +184,36 @@ fn what_does_not_apply_is_refused_in_a_sentence() {
         said.stderr.contains("other.toml: line ") && said.stderr.contains("`naive`"),
         "{}",
         said.stderr
+    );
+}
+
+/// The kernels by warpgroups take norms in the layout that this proves; the library's product has its own padding.
+#[test]
+fn norms_of_blocks_are_right_in_every_layout() {
+    let place = Place::new();
+    let norms = include_str!("../../../variants/crt-gemm/moduli-naive-norms.toml");
+    let cublas = include_str!("../../../variants/crt-gemm/moduli-cublas.toml");
+    for (name, text, from, to) in [
+        ("blocks", norms, "layout = \"tiles\"", "layout = \"blocks\""),
+        ("library", cublas, "bound = \"accurate\"", "bound = \"blocks\""),
+    ] {
+        assert!(text.contains(from), "{name}");
+        place.file(&format!("mine/crt-gemm/{name}.toml"), text.replace(from, to));
+    }
+    let arguments = [
+        "--variants",
+        "mine",
+        "validate",
+        "crt-gemm",
+        "--device",
+        "emulated",
+        "--json",
+    ];
+    let json = place.json(0, &arguments);
+    let rows = json["results"].as_array().unwrap();
+    assert!(
+        rows.len() == 2 && rows.iter().all(|row| row["ok"] == true),
+        "{json}"
     );
 }
 

@@ -90,6 +90,7 @@ fn every_scheme_that_multiplies_stays_within_its_bound() {
     for name in [
         "moduli-naive-fast",
         "moduli-naive-blocks",
+        "moduli-naive-norms",
         "moduli-cublas",
         "native-dgemm",
     ] {

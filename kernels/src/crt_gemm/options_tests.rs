@@ -139,7 +139,12 @@ fn options_of_another_scheme_are_refused() {
             "bits = 7",
             "key `options.bits`: 7 is outside 8 to 72",
         ),
-        (moduli, "\"accurate\"", "\"exact\"", "`fast` or `accurate`"),
+        (
+            moduli,
+            "\"accurate\"",
+            "\"exact\"",
+            "`fast`, `accurate`, `blocks`",
+        ),
         (
             moduli,
             "layout = \"tiles\"",

@@ -1,5 +1,5 @@
-// N moduli: from doubles to magnitudes and exponents. What stands above this text is printed: MOST_MODULI, SUM_WORDS,
-// ROUNDED_BITS, BOUND_BY_PRODUCT, CONVERSION_BLOCK, IN_BLOCKS.
+// N moduli: what all steps from doubles on share, and the exponents. What stands above this text is printed: MOST_MODULI,
+// SUM_WORDS, ROUNDED_BITS, BOUND_BY_PRODUCT, CONVERSION_BLOCK, IN_BLOCKS.
 
 typedef unsigned char u8;
 typedef signed char i8;
@@ -159,14 +159,10 @@ __device__ __forceinline__ void fetch(const double *values, const Lines &m, cons
 #endif
 }
 
-// magnitude: the exponent above each line's largest value, LOWEST added so that 0 stands for a line of zeros.
-extern "C" __global__ void __launch_bounds__(CONVERSION_BLOCK)
-moduli_tops(const double *values, const Lines m, u32 *tops, u32 *status)
+// Above the largest value of a run: the exponent of the least power of two, LOWEST added so that 0 stands for zeros alone.
+// What is not finite counts as zero, and is told.
+__device__ __forceinline__ u32 stored_top(const double (&v)[RUN], bool &finite)
 {
-    const Run run = run_of(m);
-    double v[RUN];
-    fetch(values, m, run, v);
-    if (!run.exists || run.line >= m.lines) return;
     // The leading words without their signs, twice: a field is 2^21, and one more makes what is not finite the least.
     const u32 field = 1u << 21;
     u32 most = 0, least = ~0u;
@@ -188,8 +184,8 @@ moduli_tops(const double *values, const Lines m, u32 *tops, u32 *status)
             if (parts.mantissa != 0) top = max(top, (u32)(parts.exponent + length + LOWEST));
         }
     }
-    if (least < field) atomicOr(status, NOT_FINITE);
-    if (top != 0) atomicMax(tops + run.line, top);
+    finite = least >= field;
+    return top;
 }
 
 __device__ __forceinline__ i32 top_of(u32 stored) { return stored == 0 ? 0 : (i32)stored - LOWEST; }
@@ -197,79 +193,41 @@ __device__ __forceinline__ i32 top_of(u32 stored) { return stored == 0 ? 0 : (i3
 // Power of two of a field's values, less the field: |v| < 2^(field + ORDINARY) where there is a leading one.
 #define ORDINARY (1 + FRACTION - LOWEST)
 
-// magnitude: |v| 2^(ROUNDED_BITS - top), rounded up: at most 2^ROUNDED_BITS, and 0 for 0 alone.
-__device__ __forceinline__ u32 rounded_up(double v, i32 top)
+// magnitude: |v| 2^(BITS - top), rounded up: at most 2^BITS, and 0 for 0 alone.
+template <int BITS> __device__ __forceinline__ u32 rounded_up(double v, i32 top)
 {
     const Parts parts = parts_of(v);
-    const i32 shift = parts.exponent + ROUNDED_BITS - top;
+    const i32 shift = parts.exponent + BITS - top;
     if (shift >= 0) return (u32)(parts.mantissa << shift);
     const i32 down = min(-shift, 63);
     return (u32)((parts.mantissa + ((1ull << down) - 1)) >> down);
 }
 
-// The same where the top is above 2^(ROUNDED_BITS + ORDINARY): what has no leading one counts as if it had, and becomes 1.
-__device__ __forceinline__ u32 ordinary_rounded_up(double v, i32 top)
+// The same where the top is above 2^(BITS + ORDINARY): what has no leading one counts as if it had, and becomes 1.
+template <int BITS> __device__ __forceinline__ u32 ordinary_rounded_up(double v, i32 top)
 {
     const u64 bits = (u64)__double_as_longlong(v);
     const u32 high = (u32)(bits >> 32) & 0x7fffffff, low = (u32)bits;
     const i32 field = (i32)(high >> 20);
     // Rounded up twice, first to 31 bits, is rounded up once.
     const u32 mantissa = ((high << 10 | low >> 22) & 0x3fffffff | 1u << 30) + (low << 10 != 0);
-    const i32 down = max(0, min(top - ORDINARY - field + 31 - ROUNDED_BITS, 31));
+    const i32 down = max(0, min(top - ORDINARY - field + 31 - BITS, 31));
     const u32 rounded = (mantissa + ((1u << down) - 1)) >> down;
     return (high | low) == 0 || field == 0x7ff ? 0 : rounded;
 }
 
 // magnitude: those of a run.
+template <int BITS>
 __device__ __forceinline__ void rounded_up(const double (&v)[RUN], i32 top, u32 (&magnitudes)[RUN])
 {
-    if (top > ROUNDED_BITS + ORDINARY) {
+    if (top > BITS + ORDINARY) {
 #pragma unroll
-        for (u32 i = 0; i < RUN; ++i) magnitudes[i] = ordinary_rounded_up(v[i], top);
+        for (u32 i = 0; i < RUN; ++i) magnitudes[i] = ordinary_rounded_up<BITS>(v[i], top);
     } else {
 #pragma unroll
-        for (u32 i = 0; i < RUN; ++i) magnitudes[i] = rounded_up(v[i], top);
+        for (u32 i = 0; i < RUN; ++i) magnitudes[i] = rounded_up<BITS>(v[i], top);
     }
 }
-
-#if BOUND_BY_PRODUCT
-// magnitude: those of a run, a byte each, zero in the padding.
-extern "C" __global__ void __launch_bounds__(CONVERSION_BLOCK)
-moduli_magnitudes(const double *values, const Lines m, const u32 *tops, u8 *magnitudes)
-{
-    const Run run = run_of(m);
-    double v[RUN];
-    fetch(values, m, run, v);
-    if (!run.exists) return;
-    const i32 top = run.line < m.lines ? top_of(tops[run.line]) : 0;
-    u32 of_run[RUN], word[RUN / 4] = {};
-    rounded_up(v, top, of_run);
-#pragma unroll
-    for (u32 i = 0; i < RUN; ++i) word[i / 4] |= of_run[i] << i % 4 * 8;
-    *(uint4 *)(magnitudes + place_of(m.padded_lines, m.padded_depth, run.line, run.k)) =
-        make_uint4(word[0], word[1], word[2], word[3]);
-}
-#else
-// bound: u(i), the sum of squares of a line's magnitudes.
-extern "C" __global__ void __launch_bounds__(CONVERSION_BLOCK)
-moduli_squares(const double *values, const Lines m, const u32 *tops, u64 *bounds)
-{
-    const Run run = run_of(m);
-    double v[RUN];
-    fetch(values, m, run, v);
-    if (!run.exists || run.line >= m.lines) return;
-    const i32 top = top_of(tops[run.line]);
-    u32 of_run[RUN];
-    rounded_up(v, top, of_run);
-    u64 sum = 0;
-#pragma unroll
-    for (u32 i = 0; i < RUN; ++i) {
-        const u64 magnitude = of_run[i];
-        sum += magnitude * magnitude;
-    }
-    if (sum != 0) atomicAdd(bounds + run.line, sum);
-}
-#endif
 
 // exponent: s = max { s : 4^s u <= H }, in the units of the line's own values; a thread a line.
 extern "C" __global__ void __launch_bounds__(CONVERSION_BLOCK)

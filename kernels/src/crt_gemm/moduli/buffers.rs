@@ -11,7 +11,9 @@ pub enum Place {
     Values(Side),
     /// For each line, a power of two above its magnitudes.
     Tops(Side),
-    /// The magnitudes rounded up, a byte each, of `accurate`.
+    /// For each line and block of neighbours along K, a norm as the kernels pack it, of `blocks`.
+    Norms(Side),
+    /// The magnitudes rounded up, a byte each, of `accurate`; a byte for each norm, of `blocks`.
     Magnitudes(Side),
     /// For each line, u or w: 64 bits.
     Bounds(Side),
@@ -35,11 +37,13 @@ pub enum Place {
 
 impl Place {
     /// All of them, in data-flow order but for the traces.
-    pub const ALL: [Place; 19] = [
+    pub const ALL: [Place; 21] = [
         Place::Values(Side::A),
         Place::Values(Side::B),
         Place::Tops(Side::A),
         Place::Tops(Side::B),
+        Place::Norms(Side::A),
+        Place::Norms(Side::B),
         Place::Magnitudes(Side::A),
         Place::Magnitudes(Side::B),
         Place::Bounds(Side::A),
@@ -63,16 +67,17 @@ impl Place {
         BufferId(match self {
             Place::Values(side) => of(0, side),
             Place::Tops(side) => of(2, side),
-            Place::Magnitudes(side) => of(4, side),
-            Place::Bounds(side) => of(6, side),
-            Place::Exponents(side) => of(8, side),
-            Place::Residues(side) => of(10, side),
-            Place::Remainders => 12,
-            Place::C => 13,
-            Place::Status => 14,
-            Place::Cuts(side) => of(15, side),
-            Place::Accumulators => 17,
-            Place::Sums => 18,
+            Place::Norms(side) => of(4, side),
+            Place::Magnitudes(side) => of(6, side),
+            Place::Bounds(side) => of(8, side),
+            Place::Exponents(side) => of(10, side),
+            Place::Residues(side) => of(12, side),
+            Place::Remainders => 14,
+            Place::C => 15,
+            Place::Status => 16,
+            Place::Cuts(side) => of(17, side),
+            Place::Accumulators => 19,
+            Place::Sums => 20,
         })
     }
 
@@ -85,6 +90,7 @@ impl Place {
         match self {
             Place::Values(side) => of("A", "B", side),
             Place::Tops(side) => of("tops of A", "tops of B", side),
+            Place::Norms(side) => of("norms of A", "norms of B", side),
             Place::Magnitudes(side) => of("magnitudes of A", "magnitudes of B", side),
             Place::Bounds(side) => of("bounds of A", "bounds of B", side),
             Place::Exponents(side) => of("exponents of A", "exponents of B", side),

@@ -130,6 +130,14 @@ impl ModuliKernel {
         }
     }
 
+    /// The shape of the product that bounds the sums.
+    pub fn bound_shape(&self, shape: Shape) -> Shape {
+        Shape {
+            depth: shape.depth.div_ceil(self.bound().neighbours()),
+            ..shape
+        }
+    }
+
     /// Whether the vendor's library multiplies.
     pub fn by_library(&self) -> bool {
         self.file.options.kernel == KernelKind::Cublas
@@ -156,8 +164,13 @@ impl ModuliKernel {
             Place::Values(side) => 2 * geometry.doubles(side),
             Place::Tops(side) | Place::Exponents(side) => lines(shape, side),
             Place::Bounds(side) => 2 * lines(shape, side),
-            Place::Magnitudes(_) if self.bound() == Bound::Fast => 0,
-            Place::Magnitudes(side) => words::for_bytes(self.plane(shape, side).bytes()),
+            Place::Norms(side) if self.bound() == Bound::Blocks => {
+                lines(shape, side) * self.bound_shape(shape).depth
+            }
+            Place::Magnitudes(side) if self.bound().by_product() => {
+                words::for_bytes(self.plane(self.bound_shape(shape), side).bytes())
+            }
+            Place::Norms(_) | Place::Magnitudes(_) => 0,
             Place::Residues(side) => words::for_bytes(count * self.plane(shape, side).bytes()),
             Place::Remainders => words::for_bytes(count * shape.rows * pitch(shape)),
             Place::C => 2 * geometry.c_doubles(),
@@ -208,7 +221,8 @@ impl ModuliKernel {
         for side in SIDES {
             steps.push(Step::Launch(self.rounded_up(shape, side, strides[side as usize])));
         }
-        if self.bound() == Bound::Accurate {
+        if self.bound().by_product() {
+            let shape = self.bound_shape(shape);
             steps.extend(self.gemms("bound gemm", shape, 1, Place::Magnitudes));
             steps.push(Step::Launch(self.bound_product(shape)));
         }

@@ -13,6 +13,8 @@ use crate::workload::{Argument, Launch, Step};
 /// Lines and neighbours along K that a block of the conversions takes.
 const BLOCK_LINES: usize = 32;
 const BLOCK_DEPTH: usize = 128;
+/// Lines that a block takes where it makes bytes of norms: one a warp.
+const NORM_LINES: usize = CONVERSION_BLOCK as usize / 32;
 /// Neighbours in a row of C that a thread takes: of sums, and of elements.
 pub const ELEMENTS: usize = 4;
 /// Rows and columns of the library's sums that a thread bounds.
@@ -62,31 +64,55 @@ impl ModuliKernel {
         (0..count).map(|number| Step::Gemm(gemm(number))).collect()
     }
 
+    /// Each line's top, with `blocks` the norms too.
     pub(super) fn tops(&self, shape: Shape, side: Side, strides: Strides) -> Launch {
-        let arguments = vec![
+        let mut arguments = vec![
             Argument::Buffer(Place::Values(side).id()),
             self.lines(shape, side, strides),
             Argument::Buffer(Place::Tops(side).id()),
-            Argument::Buffer(Place::Status.id()),
         ];
-        self.conversion(entry::TOPS, self.blocks(shape, side), arguments)
-    }
-
-    /// Magnitudes, or sums of their squares.
-    pub(super) fn rounded_up(&self, shape: Shape, side: Side, strides: Strides) -> Launch {
-        let (entry, to) = match self.bound() {
-            Bound::Accurate => (entry::MAGNITUDES, Place::Magnitudes(side)),
-            Bound::Fast => (entry::SQUARES, Place::Bounds(side)),
+        let entry = match self.bound() {
+            Bound::Fast | Bound::Accurate => entry::TOPS,
+            Bound::Blocks => {
+                arguments.push(Argument::Buffer(Place::Norms(side).id()));
+                entry::NORMS
+            }
         };
-        let arguments = vec![
-            Argument::Buffer(Place::Values(side).id()),
-            self.lines(shape, side, strides),
-            Argument::Buffer(Place::Tops(side).id()),
-            Argument::Buffer(to.id()),
-        ];
+        arguments.push(Argument::Buffer(Place::Status.id()));
         self.conversion(entry, self.blocks(shape, side), arguments)
     }
 
+    /// Magnitudes or bytes of norms, or sums of squares of magnitudes.
+    pub(super) fn rounded_up(&self, shape: Shape, side: Side, strides: Strides) -> Launch {
+        let of_values = (Place::Values(side), self.lines(shape, side, strides));
+        let conversions = self.blocks(shape, side);
+        let (entry, blocks, (from, lines), to) = match self.bound() {
+            Bound::Fast => (entry::SQUARES, conversions, of_values, Place::Bounds(side)),
+            Bound::Accurate => (entry::MAGNITUDES, conversions, of_values, Place::Magnitudes(side)),
+            Bound::Blocks => {
+                let norms = self.bound_shape(shape);
+                let strides = Strides {
+                    line: norms.depth,
+                    depth: 1,
+                };
+                (
+                    entry::NORM_BYTES,
+                    self.norm_blocks(shape, side),
+                    (Place::Norms(side), self.lines(norms, side, strides)),
+                    Place::Magnitudes(side),
+                )
+            }
+        };
+        let arguments = vec![
+            Argument::Buffer(from.id()),
+            lines,
+            Argument::Buffer(Place::Tops(side).id()),
+            Argument::Buffer(to.id()),
+        ];
+        self.conversion(entry, blocks, arguments)
+    }
+
+    /// The product whose sums bound those of `shape`: [`ModuliKernel::bound_shape`].
     pub(super) fn bound_product(&self, shape: Shape) -> Launch {
         let bounds = SIDES.map(|side| Argument::Buffer(Place::Bounds(side).id()));
         let mut arguments = vec![self.product_words(shape)];
@@ -159,6 +185,12 @@ impl ModuliKernel {
     pub(super) fn blocks(&self, shape: Shape, side: Side) -> usize {
         let Plane { lines, depth, .. } = self.plane(shape, side);
         lines.div_ceil(BLOCK_LINES) * depth.div_ceil(BLOCK_DEPTH)
+    }
+
+    /// Blocks that make bytes of a matrix's norms, padding and all.
+    pub(super) fn norm_blocks(&self, shape: Shape, side: Side) -> usize {
+        let Plane { lines, depth, .. } = self.plane(self.bound_shape(shape), side);
+        lines.div_ceil(NORM_LINES) * depth.div_ceil(BLOCK_DEPTH)
     }
 
     /// A launch of so many blocks.

@@ -2,6 +2,7 @@
 
 use super::kernel::{ModuliKernel, SIDES};
 use super::launches::ELEMENTS;
+use super::scaling::Bound;
 use super::text::CONVERSION_BLOCK;
 use crate::crt_gemm::Refusal;
 use crate::crt_gemm::problem::Shape;
@@ -22,6 +23,9 @@ impl ModuliKernel {
         let conversion = u128::from(CONVERSION_BLOCK);
         for side in SIDES {
             within(self.blocks(shape, side) as u128)?;
+            if self.bound() == Bound::Blocks {
+                within(self.norm_blocks(shape, side) as u128)?;
+            }
         }
         let (elements, count) = (rows as u128 * cols as u128, count as u128);
         let fours = cols.div_ceil(ELEMENTS) as u128;
@@ -55,6 +59,7 @@ mod tests {
     fn no_size_overflows_and_what_no_launch_holds_is_refused() {
         for text in [
             include_str!("../../../../variants/crt-gemm/moduli-naive.toml"),
+            include_str!("../../../../variants/crt-gemm/moduli-naive-norms.toml"),
             include_str!("../../../../variants/crt-gemm/moduli-mma.toml"),
             include_str!("../../../../variants/crt-gemm/moduli-wgmma.toml"),
             include_str!("../../../../variants/crt-gemm/moduli-cublas.toml"),

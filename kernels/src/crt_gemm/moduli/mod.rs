@@ -14,6 +14,7 @@ mod launches;
 mod limits;
 mod multiplication;
 mod multiplier;
+mod norms;
 mod numbers;
 mod oracle;
 mod scaling;

@@ -186,7 +186,7 @@ mod tests {
         let seed = 5;
         for (name, a, b) in cases(seed) {
             for count in [2, 9, 15, 20] {
-                for bound in [Bound::Fast, Bound::Accurate] {
+                for bound in [Bound::Fast, Bound::Accurate, Bound::Blocks] {
                     let exponents = exponents(&a, &b, count, bound).unwrap();
                     let cut = truncated(&a, &b, &exponents).unwrap();
                     for (i, j) in (0..a.rows).flat_map(|i| (0..b.cols).map(move |j| (i, j))) {
@@ -256,7 +256,7 @@ mod tests {
             let count = choose(a.cols, 53).unwrap();
             let exact = exact::product(&a, &b);
             let mut worst = Vec::new();
-            for bound in [Bound::Fast, Bound::Accurate] {
+            for bound in [Bound::Fast, Bound::Accurate, Bound::Blocks] {
                 let exponents = exponents(&a, &b, count, bound).unwrap();
                 let got = product(&truncated(&a, &b, &exponents).unwrap());
                 let mut largest: f64 = 0.0;
@@ -289,6 +289,7 @@ mod tests {
         let (a, b) = (Matrix::constant(1, 2, f64::NAN), Matrix::constant(2, 1, 1.0));
         assert_eq!(exponents(&a, &b, 15, Bound::Accurate), None);
         assert_eq!(exponents(&b, &a, 15, Bound::Fast), None);
+        assert_eq!(exponents(&a, &b, 15, Bound::Blocks), None);
         let one = Exponents {
             rows: vec![0],
             cols: vec![0],

@@ -1,5 +1,6 @@
 //! The CUDA text of a variant of the scheme of N moduli.
 
+use super::norms;
 use super::numbers::{MOST_MODULI, SUM_WORDS};
 use super::scaling::Bound;
 use crate::crt_gemm::options::{KernelKind, Layout, VariantFile};
@@ -14,6 +15,10 @@ pub mod entry {
     pub const TOPS: &str = "moduli_tops";
     /// Magnitudes rounded up.
     pub const MAGNITUDES: &str = "moduli_magnitudes";
+    /// Each line's top and each block's norm.
+    pub const NORMS: &str = "moduli_norms";
+    /// Bytes of the norms.
+    pub const NORM_BYTES: &str = "moduli_norm_bytes";
     /// Sums of squares.
     pub const SQUARES: &str = "moduli_squares";
     /// The largest sums of a product of magnitudes.
@@ -30,10 +35,11 @@ pub mod entry {
 
 /// The kernels beside the one that multiplies.
 pub fn helpers(bound: Bound) -> Vec<&'static str> {
-    let mut helpers = vec![entry::TOPS, entry::EXPONENTS, entry::RESIDUES, entry::CRT];
+    let mut helpers = vec![entry::EXPONENTS, entry::RESIDUES, entry::CRT];
     helpers.extend(match bound {
-        Bound::Fast => &[entry::SQUARES][..],
-        Bound::Accurate => &[entry::MAGNITUDES, entry::BOUND],
+        Bound::Fast => &[entry::TOPS, entry::SQUARES][..],
+        Bound::Accurate => &[entry::TOPS, entry::MAGNITUDES, entry::BOUND],
+        Bound::Blocks => &[entry::NORMS, entry::NORM_BYTES, entry::BOUND],
     });
     helpers
 }
@@ -45,10 +51,22 @@ pub fn text(file: &VariantFile) -> String {
         "#define MOST_MODULI {MOST_MODULI}\n#define SUM_WORDS {SUM_WORDS}\n#define ROUNDED_BITS {}\n\
          #define BOUND_BY_PRODUCT {}\n#define IN_BLOCKS {}\n#define CONVERSION_BLOCK {CONVERSION_BLOCK}\n\n",
         bound.bits(),
-        u8::from(bound == Bound::Accurate),
+        u8::from(bound.by_product()),
         u8::from(file.options.layout == Layout::Blocks),
     );
     text += include_str!("../cuda/moduli.cu");
+    text.push('\n');
+    match bound {
+        Bound::Fast | Bound::Accurate => text += include_str!("../cuda/moduli_magnitudes.cu"),
+        Bound::Blocks => {
+            text += &format!(
+                "#define NORM_BLOCK {}\n#define NORM_BITS {}\n\n",
+                norms::BLOCK,
+                norms::BITS
+            );
+            text += include_str!("../cuda/moduli_norms.cu");
+        }
+    }
     text.push('\n');
     text += include_str!("../cuda/moduli_residues.cu");
     text.push('\n');

@@ -70,7 +70,13 @@ mod tests {
 
     #[test]
     fn the_largest_sum_is_the_last_that_32_bits_hold() {
-        for (bits, bound) in [(53, Bound::Accurate), (53, Bound::Fast), (64, Bound::Accurate)] {
+        for (bits, bound) in [
+            (53, Bound::Accurate),
+            (53, Bound::Fast),
+            (64, Bound::Accurate),
+            (53, Bound::Blocks),
+            (51, Bound::Blocks),
+        ] {
             let v = at_the_end(bits, bound).unwrap();
             let problem = constants(1, SHAPE.depth, 1, v, v);
             let count = choose(SHAPE.depth, bits).unwrap();

@@ -7,9 +7,11 @@ use crate::crt_gemm::check::{Case, Findings, element, not_formed_but};
 use crate::crt_gemm::kernel::{STALE, UNFORMED};
 use crate::crt_gemm::moduli::buffers::Place;
 use crate::crt_gemm::moduli::kernel::{ModuliKernel, pitch};
+use crate::crt_gemm::moduli::norms;
 use crate::crt_gemm::moduli::numbers::SUM_WORDS;
+use crate::crt_gemm::moduli::scaling::Bound;
 use crate::crt_gemm::moduli::table::MODULI;
-use crate::crt_gemm::problem::Side;
+use crate::crt_gemm::problem::{Shape, Side};
 use crate::crt_gemm::words;
 use crate::family::{Check, Verdict};
 use crate::workload::{Batch, Collected, Fault, Outputs, Setup, Step, Workload};
@@ -158,6 +160,7 @@ impl Comparison<'_> {
                 self.findings
                     .compare("magnitude", words.iter().copied(), expected, name, u32::to_string);
             }
+            Place::Norms(side) => self.norms(side, words),
             Place::Magnitudes(side) => self.magnitudes(side, words),
             Place::Bounds(side) => {
                 let name = self.line_name("the bound of", side);
@@ -197,12 +200,12 @@ impl Comparison<'_> {
         layer: &'static str,
         side: Side,
         words: &[u32],
-        count: usize,
+        (shape, count): (Shape, usize),
         value: impl Fn(usize, usize, usize) -> u8,
         modulus: impl Fn(usize) -> String,
     ) {
-        let plane = self.kernel.plane(self.expected.shape, side);
-        let depth = self.expected.shape.depth;
+        let plane = self.kernel.plane(shape, side);
+        let depth = shape.depth;
         let mut expected = vec![0; plane.bytes() * count];
         for (number, part) in expected.chunks_mut(plane.bytes().max(1)).enumerate() {
             for (line, k) in
@@ -222,20 +225,39 @@ impl Comparison<'_> {
             .compare(layer, words::bytes(words), expected, name, show);
     }
 
+    fn norms(&mut self, side: Side, words: &[u32]) {
+        let lines = self.expected.rounded(side).iter();
+        let expected = lines.flat_map(|line| line.norms.iter().map(|norm| norm.packed()));
+        let (case, blocks) = (self.case, self.kernel.bound_shape(self.expected.shape).depth);
+        let name = |place: usize| {
+            let of = element(side, place / blocks, place % blocks * norms::BLOCK);
+            format!("{}, the norm of the block from {of} on", case.name)
+        };
+        let got = words.iter().copied();
+        self.findings
+            .compare("magnitude", got, expected, name, u32::to_string);
+    }
+
     fn magnitudes(&mut self, side: Side, words: &[u32]) {
         if words.is_empty() {
             return;
         }
         let expected = self.expected;
+        let shape = self.kernel.bound_shape(expected.shape);
         let value = |_, line: usize, k: usize| expected.rounded(side)[line].values[k] as u8;
-        self.planes("magnitude", side, words, 1, value, |_| String::new());
+        let unit = match self.kernel.bound() {
+            Bound::Fast | Bound::Accurate => String::new(),
+            Bound::Blocks => format!(" in blocks of {} of K", norms::BLOCK),
+        };
+        self.planes("magnitude", side, words, (shape, 1), value, |_| unit.clone());
     }
 
     fn residues(&mut self, side: Side, words: &[u32]) {
         let expected = self.expected;
         let value = |number, line, k| expected.residue(side, number, line, k) as u8;
         let modulus = |number: usize| format!(" modulo {}", MODULI[number]);
-        self.planes("residue", side, words, expected.count, value, modulus);
+        let planes = (expected.shape, expected.count);
+        self.planes("residue", side, words, planes, value, modulus);
     }
 
     fn cuts(&mut self, side: Side, words: &[u32]) {
