@@ -6,7 +6,7 @@ use std::{env, fs};
 
 use anyhow::Context;
 use assay_analysis::natural_key;
-use assay_kernels::family::{Family, Variant, families, family, name_and_size};
+use assay_kernels::family::{Family, SIZE_KEY, Variant, VariantError, families, family, name_and_size};
 
 use crate::exit::Usage;
 
@@ -151,9 +151,11 @@ impl Shelf {
                 _ => format!("{}: {error}", path.display()),
             })
         })?;
-        let variant = family
-            .variant(name, &text)
-            .map_err(|error| Usage(format!("{}: {error}", path.display())))?;
+        let variant = family.variant(name, &text).map_err(|error| match error {
+            // It is not in the file.
+            VariantError::Value { key: SIZE_KEY, what } => Usage(format!("{}/{name}: {what}", family.name())),
+            error => Usage(format!("{}: {error}", path.display())),
+        })?;
         Ok(Selected { family, variant })
     }
 
@@ -226,7 +228,9 @@ impl Shelf {
 fn check_name(selector: &str, name: &str) -> Result<(), Usage> {
     let (name, size) = name_and_size(name);
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    if size.is_some_and(|size| size.is_empty() || !size.bytes().all(|byte| byte.is_ascii_digit())) {
+    // One way to write a size, so that no variant has two names.
+    let number = |size: &str| size.bytes().all(|byte| byte.is_ascii_digit()) && !size.starts_with('0');
+    if size.is_some_and(|size| size.is_empty() || !number(size)) {
         return Err(Usage(format!(
             "`{selector}` names no size: use FAMILY/NAME@NUMBER"
         )));
@@ -270,7 +274,7 @@ mod tests {
         for bad in ["", "..", "../v0", "a/b", ".hidden", "v 0"] {
             assert!(check_name("x", bad).is_err(), "{bad:?}");
         }
-        for bad in ["v4@", "v4@x", "v4@512@aa", "v4@-1", "@512"] {
+        for bad in ["v4@", "v4@x", "v4@512@aa", "v4@-1", "v4@0512", "v4@0", "@512"] {
             assert!(check_name("x", bad).is_err(), "{bad:?}");
         }
         assert!(check_name("x", "v4-b128_2").is_ok() && check_name("x", "v4@512").is_ok());

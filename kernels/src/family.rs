@@ -280,6 +280,9 @@ pub struct BaseWords {
     pub prefix: Arc<[u8]>,
 }
 
+/// [`VariantError::Value`]'s key for a size that a variant cannot have.
+pub const SIZE_KEY: &str = "@SIZE";
+
 /// The name of a variant's file and the size behind it: `("v", Some("512"))` for `v@512`.
 pub fn name_and_size(name: &str) -> (&str, Option<&str>) {
     name.split_once('@')

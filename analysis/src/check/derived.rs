@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    Fault, PowerLog, Record, Row, decode_rows, encode_rows,
+    Fault, Manifest, PowerLog, Record, Row, decode_rows, encode_rows,
     record::RecordError,
     rows::{AccuracyRow, PowerRow, RunRow, SummaryRow, Verdict},
     summarise,
@@ -75,14 +75,79 @@ pub(super) fn check_accuracy(record: &Record) -> Result<usize, RecordError> {
             let problem = format!("is {value}, which is no error");
             return Err(Fault::field(AccuracyRow::FILE, line(&fields), column, problem).into());
         }
-        if row.error_mean > row.error_max.next_up() {
-            let problem = "is more than the largest";
-            return Err(Fault::field(AccuracyRow::FILE, line(&fields), "error_mean", problem).into());
+        if let Some((column, problem)) = impossible(row, record.manifest(), &rows) {
+            return Err(Fault::field(AccuracyRow::FILE, line(&fields), column, problem).into());
         }
     }
     let derived: Vec<AccuracyRow> = rows.iter().cloned().map(AccuracyRow::derived).collect();
     compare(&text, &derived)?;
     Ok(rows.len())
+}
+
+/// The first column of a row that cannot be, and why.
+fn impossible(
+    row: &AccuracyRow,
+    manifest: &Manifest,
+    rows: &[AccuracyRow],
+) -> Option<(&'static str, String)> {
+    let AccuracyRow { edge, samples, .. } = *row;
+    let same =
+        |other: &&AccuracyRow| (&other.variant, other.edge, other.phi) == (&row.variant, edge, row.phi);
+    let variant = manifest
+        .variants
+        .iter()
+        .any(|variant| variant.label == row.variant);
+    let device = manifest.devices.iter().any(|device| device.label == row.device);
+    let elements = edge.saturating_mul(edge);
+    let of_matrix = |place: u64| (place >= edge).then(|| format!("is {place} in matrices of {edge}"));
+    let checks = [
+        (
+            "variant",
+            (!variant).then(|| "is none of the manifest's".to_owned()),
+        ),
+        (
+            "variant",
+            (rows.iter().filter(same).count() > 1).then(|| "has these matrices twice".to_owned()),
+        ),
+        (
+            "device",
+            (!device).then(|| "is none of the manifest's".to_owned()),
+        ),
+        (
+            "phi",
+            row.phi
+                .filter(|phi| *phi < 0.0)
+                .map(|phi| format!("is {phi}, which is no spread")),
+        ),
+        (
+            "seed",
+            (row.seed != manifest.seed).then(|| "is not the manifest's".to_owned()),
+        ),
+        (
+            "moduli",
+            row.moduli
+                .filter(|moduli| *moduli == 0)
+                .map(|_| "is 0".to_owned()),
+        ),
+        (
+            "samples",
+            (samples == 0 || samples > elements).then(|| format!("is {samples} of {elements} elements")),
+        ),
+        ("worst_row", of_matrix(row.worst_row)),
+        ("worst_col", of_matrix(row.worst_col)),
+        (
+            "error_mean",
+            (row.error_mean > row.error_max.next_up()).then(|| "is more than the largest".to_owned()),
+        ),
+        (
+            "error_mean",
+            (row.error_mean == 0.0 && row.error_max > 0.0)
+                .then(|| "is 0 under a largest that is not".to_owned()),
+        ),
+    ];
+    checks
+        .into_iter()
+        .find_map(|(column, problem)| Some((column, problem?)))
 }
 
 /// Holds a table as written against its rows as they should be, field by field and character by character.

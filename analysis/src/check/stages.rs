@@ -36,7 +36,11 @@ pub(super) fn check(record: &Record, runs: Option<&[RunRow]>) -> Result<usize, R
         if !seen.insert((row.trial, row.stage.as_str())) {
             return fault("stage", format!("is given twice for trial {}", row.trial));
         }
-        if row.seconds < 0.0 {
+        if row.stage.is_empty() || row.launches == 0 {
+            let column = if row.launches == 0 { "launches" } else { "stage" };
+            return fault(column, "is nothing".to_owned());
+        }
+        if row.seconds.is_sign_negative() {
             return fault("seconds", format!("is {}, which is no time", row.seconds));
         }
         let spent = spent.entry(row.trial).or_default();
@@ -49,5 +53,29 @@ pub(super) fn check(record: &Record, runs: Option<&[RunRow]>) -> Result<usize, R
             return fault("seconds", problem);
         }
     }
+    same_stages(&rows, runs.unwrap_or_default())?;
     Ok(rows.len())
+}
+
+/// Every trial of a variant has the stages of its other trials, in their order.
+fn same_stages(rows: &[StageRow], runs: &[RunRow]) -> Result<(), Fault> {
+    let of_trial = |trial: u32| -> Vec<&str> {
+        let rows = rows.iter().filter(|row| row.trial == trial);
+        rows.map(|row| row.stage.as_str()).collect()
+    };
+    let mut known: BTreeMap<&str, (u32, Vec<&str>)> = BTreeMap::new();
+    for run in runs {
+        let stages = of_trial(run.trial);
+        let (first, others) = known
+            .entry(run.variant.as_str())
+            .or_insert_with(|| (run.trial, stages.clone()));
+        if *others != stages {
+            let problem = format!(
+                "has other stages for trial {} of {} than for trial {first}",
+                run.trial, run.variant
+            );
+            return Err(Fault::file(StageRow::FILE, problem));
+        }
+    }
+    Ok(())
 }

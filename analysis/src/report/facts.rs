@@ -4,7 +4,7 @@ use super::{REPORT_FILES, ReportError};
 use crate::{
     Class, FileEntry, MANIFEST, Manifest, Record, Summary, class, family, is_control,
     record::{file_entry, file_names},
-    rows::{BoundRow, PowerRow, RunRow, SassRow, StageRow, SummaryRow},
+    rows::{AccuracyRow, BoundRow, PowerRow, RunRow, SassRow, StageRow, SummaryRow},
     subject, summarise,
 };
 
@@ -15,6 +15,7 @@ pub(super) struct Facts {
     pub(super) summary: Summary,
     pub(super) power: Vec<PowerRow>,
     pub(super) stages: Vec<StageRow>,
+    pub(super) accuracies: Vec<AccuracyRow>,
     pub(super) sass: Vec<SassRow>,
     pub(super) bounds: Vec<BoundRow>,
     /// The table of the validation, as the run wrote it.
@@ -42,6 +43,7 @@ impl Facts {
             summary,
             power: record.table()?.unwrap_or_default(),
             stages: record.table()?.unwrap_or_default(),
+            accuracies: record.table()?.unwrap_or_default(),
             sass: record.table()?.unwrap_or_default(),
             bounds: record.table()?.unwrap_or_default(),
             validation: validation.map(|text| String::from_utf8_lossy(&text).into_owned()),

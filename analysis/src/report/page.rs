@@ -1,7 +1,10 @@
 //! The report's content in the order of reading, before it is Markdown or HTML.
 
 use super::{ReportError, charts, charts::Figure, facts::Facts, tables};
-use crate::{Floor, Status, Table, floor_table, is_control, rows::SummaryRow, stage_table, summary_table};
+use crate::{
+    Floor, Status, Table, accuracy_table, floor_table, is_control, rows::SummaryRow, stage_table,
+    summary_table,
+};
 
 /// One section.
 pub(super) struct Section {
@@ -28,6 +31,9 @@ pub(super) struct Page {
     pub(super) sections: Vec<Section>,
 }
 
+/// How the name of the variant ends that others are held against in accuracy.
+const NATIVE: &str = "/native-dgemm";
+
 impl Page {
     pub(super) fn of(facts: &Facts) -> Result<Self, ReportError> {
         let families = facts.families().join(", ");
@@ -37,6 +43,7 @@ impl Page {
         };
         let sections = [
             ("Results", results(facts)?),
+            ("Accuracy", accuracy(facts)),
             ("Energy", energy(facts)?),
             ("Floor and stages", stages(facts)),
             ("Clocks and pipes", clocks(facts)?),
@@ -147,6 +154,9 @@ fn times_baseline(row: &SummaryRow, mean: Option<f64>, lo: Option<f64>, hi: Opti
 }
 
 fn results(facts: &Facts) -> Result<Vec<Part>, ReportError> {
+    if facts.summary.rows.is_empty() && !facts.accuracies.is_empty() {
+        return Ok(Vec::new());
+    }
     if facts.summary.rows.is_empty() {
         return Ok(vec![Part::Text("Nothing was timed.".into())]);
     }
@@ -172,6 +182,15 @@ fn energy(facts: &Facts) -> Result<Vec<Part>, ReportError> {
             .into(),
     ));
     Ok(parts)
+}
+
+fn accuracy(facts: &Facts) -> Vec<Part> {
+    if facts.accuracies.is_empty() {
+        return Vec::new();
+    }
+    let reference = facts.accuracies.iter().find(|row| row.variant.ends_with(NATIVE));
+    let reference = reference.map_or("", |row| row.variant.as_str());
+    vec![Part::Table(accuracy_table(&facts.accuracies, reference))]
 }
 
 fn stages(facts: &Facts) -> Vec<Part> {

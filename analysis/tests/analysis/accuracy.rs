@@ -7,11 +7,11 @@ use crate::sample;
 
 fn right() -> AccuracyRow {
     AccuracyRow {
-        variant: "f/v".into(),
+        variant: "md5-q9/v0".into(),
         device: "cuda:0".into(),
         edge: 64,
         phi: Some(0.5),
-        seed: 3,
+        seed: 7,
         moduli: Some(15),
         samples: 100,
         worst_row: 1,
@@ -28,7 +28,11 @@ fn right() -> AccuracyRow {
 fn checked(row: AccuracyRow) -> Result<usize, String> {
     let dir = tempdir().unwrap();
     let writer = RecordWriter::create(dir.path(), sample::manifest()).unwrap();
-    writer.write_table(&[right(), row]).unwrap();
+    let other = AccuracyRow {
+        variant: "md5-q9/v5".into(),
+        ..right()
+    };
+    writer.write_table(&[other, row]).unwrap();
     writer.finish(Status::Complete).unwrap();
     match check(dir.path()) {
         Ok(report) => Ok(report.accuracy_rows),
@@ -49,6 +53,73 @@ fn an_error_follows_from_the_worst_element_and_is_no_less_than_the_mean() {
     };
     assert_eq!(checked(exact.derived()), Ok(2));
     for (row, said) in [
+        (
+            AccuracyRow {
+                variant: "md5-q9/v5".into(),
+                ..right()
+            },
+            "line 2, column variant: has these matrices twice",
+        ),
+        (
+            AccuracyRow {
+                variant: "f/v".into(),
+                ..right()
+            },
+            "line 3, column variant: is none of the manifest's",
+        ),
+        (
+            AccuracyRow {
+                device: "cuda:7".into(),
+                ..right()
+            },
+            "line 3, column device: is none of the manifest's",
+        ),
+        (
+            AccuracyRow { seed: 8, ..right() },
+            "line 3, column seed: is not the manifest's",
+        ),
+        (
+            AccuracyRow {
+                phi: Some(-3.0),
+                ..right()
+            },
+            "line 3, column phi: is -3, which is no spread",
+        ),
+        (
+            AccuracyRow {
+                moduli: Some(0),
+                ..right()
+            },
+            "line 3, column moduli: is 0",
+        ),
+        (
+            AccuracyRow {
+                samples: 4097,
+                ..right()
+            },
+            "line 3, column samples: is 4097 of 4096 elements",
+        ),
+        (
+            AccuracyRow {
+                samples: 0,
+                ..right()
+            },
+            "line 3, column samples: is 0 of",
+        ),
+        (
+            AccuracyRow {
+                worst_row: 64,
+                ..right()
+            },
+            "line 3, column worst_row: is 64 in matrices of 64",
+        ),
+        (
+            AccuracyRow {
+                error_mean: 0.0,
+                ..right()
+            },
+            "line 3, column error_mean: is 0 under a largest",
+        ),
         (
             AccuracyRow {
                 error_max: 1.6e-16,

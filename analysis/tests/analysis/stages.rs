@@ -20,6 +20,24 @@ fn stage(trial: u32, name: &str, launches: u64, seconds: f64) -> StageRow {
 
 /// What checking a record with these stages gives: the rows that fit, or the fault.
 fn checked(stages: &[StageRow]) -> Result<usize, String> {
+    // The other trials of the same variant have the same stages.
+    let first = sample::runs()[0].variant.clone();
+    let others = sample::runs()
+        .into_iter()
+        .filter(|run| run.variant == first && run.trial != 1);
+    let mut all = stages.to_vec();
+    for run in others {
+        let of_first: Vec<&StageRow> = stages.iter().filter(|row| row.trial == 1).collect();
+        all.extend(of_first.iter().map(|row| StageRow {
+            trial: run.trial,
+            seconds: 0.1,
+            ..(*row).clone()
+        }));
+    }
+    checked_as_they_are(&all)
+}
+
+fn checked_as_they_are(stages: &[StageRow]) -> Result<usize, String> {
     let dir = tempdir().unwrap();
     let writer = RecordWriter::create(dir.path(), sample::manifest()).unwrap();
     writer.write_table(&sample::runs()).unwrap();
@@ -39,10 +57,10 @@ fn stages_fit_into_their_trials() {
     let half = seconds / 2.0;
     assert_eq!(
         checked(&[stage(1, "split", 3, half), stage(1, "multiply", 3, half)]),
-        Ok(2)
+        Ok(6)
     );
     // A hundredth more is the clocks', no more than that.
-    assert_eq!(checked(&[stage(1, "split", 3, 1.0099 * seconds)]), Ok(1));
+    assert_eq!(checked(&[stage(1, "split", 3, 1.0099 * seconds)]), Ok(3));
     for (stages, said) in [
         (
             vec![stage(1, "split", 3, 1.0101 * seconds)],
@@ -71,6 +89,49 @@ fn stages_fit_into_their_trials() {
     ] {
         let fault = checked(&stages).unwrap_err();
         assert!(fault.starts_with("stages.csv") && fault.contains(said), "{fault}");
+    }
+}
+
+#[test]
+fn trials_of_a_variant_have_the_same_stages() {
+    let runs = sample::runs();
+    let of_v0 = runs.iter().filter(|run| run.variant == runs[0].variant);
+    let whole: Vec<StageRow> = of_v0
+        .flat_map(|run| {
+            [
+                stage(run.trial, "split", 3, 0.5),
+                stage(run.trial, "multiply", 3, 0.5),
+            ]
+        })
+        .collect();
+    assert_eq!(checked_as_they_are(&whole), Ok(whole.len()));
+    let mut turned = whole.clone();
+    turned.swap(0, 1);
+    let mut moved = whole.clone();
+    moved[0].stage = "made up".into();
+    for (stages, said) in [
+        (whole[1..].to_vec(), "has other stages for trial"),
+        (whole[2..].to_vec(), "has other stages for trial"),
+        (turned, "has other stages for trial"),
+        (moved, "has other stages for trial"),
+        (
+            [
+                &whole[..],
+                &[StageRow {
+                    launches: 0,
+                    ..stage(1, "join", 1, 0.1)
+                }],
+            ]
+            .concat(),
+            "column launches: is nothing",
+        ),
+        (
+            [&whole[..], &[stage(1, "", 1, 0.1)]].concat(),
+            "column stage: is nothing",
+        ),
+    ] {
+        let fault = checked_as_they_are(&stages).unwrap_err();
+        assert!(fault.contains(said), "{fault}");
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use assay_analysis::rows::AccuracyRow;
 use assay_analysis::{Status, accuracy_table};
+use assay_kernels::family::name_and_size;
 use assay_kernels::multiply::{MultiplyError, Sample, Spread};
 use serde::Serialize;
 
@@ -14,11 +15,14 @@ use crate::device::Device;
 use crate::exit::{Outcome, Usage};
 use crate::gemm::{Precision, Run, multiply};
 use crate::interrupt;
+use crate::memory::afford;
 use crate::progress::Progress;
-use crate::select::{Selected, Shelf, of_each_file};
+use crate::select::{Selected, Shelf};
 
 /// Largest edge of the matrices.
 const MOST_EDGE: usize = 32_768;
+/// Matrices of doubles that the host holds at once.
+const COPIES: u64 = 5;
 /// Most elements that are computed exactly.
 const MOST_SAMPLES: u64 = 1 << 24;
 /// Largest phi: products of values that spread further overflow.
@@ -91,7 +95,15 @@ struct Document<'d> {
 /// # Errors
 /// When the device or the record cannot be used, the host does not confirm a product, or the moduli do not suffice.
 pub fn run(args: &AccuracyArgs, shelf: &Shelf, out: &mut dyn Write) -> anyhow::Result<Outcome> {
-    let selected = of_each_file(&shelf.select(&args.which.selectors)?);
+    let sized = |selector: &&String| name_and_size(selector).1.is_some();
+    if let Some(selector) = args.which.selectors.iter().find(sized) {
+        let (name, _) = name_and_size(selector);
+        return Err(Usage(format!(
+            "{selector}: --edge says how large the matrices are, use {name}"
+        ))
+        .into());
+    }
+    let selected = shelf.select(&args.which.selectors)?;
     let selected = multiplying(selected, &args.which.selectors)?;
     let device = args.device.open()?;
     let selected = runnable(selected, &args.which.selectors, device.as_ref())?;
@@ -109,7 +121,7 @@ pub fn run(args: &AccuracyArgs, shelf: &Shelf, out: &mut dyn Write) -> anyhow::R
     let table = accuracy_table(&rows, &reference.unwrap_or_default()).to_string();
     book.writer().write_file("accuracy.md", &table)?;
     let interrupted = interrupt::asked();
-    book.close(if interrupted {
+    book.close_with_report(if interrupted {
         Status::Aborted
     } else {
         Status::Complete
@@ -171,8 +183,15 @@ fn measure(
     book: &mut Book,
     rows: &mut Vec<AccuracyRow>,
 ) -> anyhow::Result<()> {
+    // Each once, however often it was named.
+    let mut edges = args.edge.clone();
+    let mut phis = args.phi.clone();
+    edges.sort_unstable();
+    edges.dedup();
+    phis.sort_by(f64::total_cmp);
+    phis.dedup();
     let spreads: Vec<Spread> = std::iter::once(Spread::Uniform)
-        .chain(args.phi.iter().copied().map(Spread::Wide))
+        .chain(phis.into_iter().map(Spread::Wide))
         .collect();
     let precision = if args.as_needed {
         Precision::AsNeeded
@@ -180,9 +199,12 @@ fn measure(
         Precision::Fixed
     };
     let progress = Progress::new();
-    let products = args.edge.len() * spreads.len() * selected.len();
+    let products = edges.len() * spreads.len() * selected.len();
     let bar = progress.bar("accuracy", products as u64);
-    for &edge in &args.edge {
+    for edge in edges {
+        // Both matrices, their copies on the way to the device, and the product.
+        afford(COPIES * (edge * edge) as u64 * 8)
+            .map_err(|why| anyhow::Error::new(why).context(format!("--edge {edge}")))?;
         for &spread in &spreads {
             bar.say(&format!("{edge}: matrices"));
             let mut product = spread.product(edge, args.seed);

@@ -47,10 +47,10 @@ pub struct GemmArgs {
     #[arg(long)]
     pub transpose_b: bool,
     /// Factor of the product; rounds each element once more
-    #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = finite, allow_negative_numbers = true)]
+    #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = finite, allow_hyphen_values = true)]
     pub alpha: f64,
     /// Factor of C0; rounds each element once, and once more where it is added. With 0, C0 is not read
-    #[arg(long, value_name = "Y", requires = "add", value_parser = finite, allow_negative_numbers = true)]
+    #[arg(long, value_name = "Y", requires = "add", value_parser = finite, allow_hyphen_values = true)]
     pub beta: Option<f64>,
     /// File with C0, which is added Y times
     #[arg(long, value_name = "C0.npy", requires = "beta")]
@@ -130,7 +130,10 @@ pub fn run(args: &GemmArgs, shelf: &Shelf, out: &mut dyn Write) -> anyhow::Resul
         print_json(out, &document)?;
     } else {
         let by = match (done.moduli, &done.library) {
-            (Some(moduli), _) => format!(", {} moduli for {} bits", moduli.count, moduli.bits),
+            (Some(moduli), _) => {
+                let word = if moduli.count == 1 { "modulus" } else { "moduli" };
+                format!(", {} {word} for {} bits", moduli.count, moduli.bits)
+            }
             (None, Some(library)) => format!(", {library}"),
             (None, None) => String::new(),
         };
@@ -253,7 +256,8 @@ fn request(args: &GemmArgs) -> anyhow::Result<Request> {
     (product.bits, product.seed) = (args.bits, args.seed);
     Ok(Request {
         product,
-        precision: if args.bits.is_some() {
+        // With a factor of 0 the product counts for nothing.
+        precision: if args.bits.is_some() || args.alpha == 0.0 {
             Precision::Fixed
         } else {
             Precision::AsNeeded

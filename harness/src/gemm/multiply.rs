@@ -50,7 +50,7 @@ pub fn multiply(
         let Some(run) = once(selected, device, product.clone(), bar)? else {
             return Ok(None);
         };
-        let error = run.multiplied.sample.error_to_magnitude();
+        let error = run.multiplied.sample.above_underflow;
         let Some(moduli) = run.multiplied.moduli else {
             return Ok(Some(run));
         };
@@ -75,7 +75,8 @@ fn more_bits(moduli: Moduli, error: f64) -> Option<u32> {
 fn not_enough(selected: &Selected, moduli: Moduli, error: f64) -> Usage {
     Usage(format!(
         "{}: with the most bits, {} ({} moduli), a sampled element is still {:.3e} of |A| |B| off, where a product of doubles is \
-         about {:.1e}: these values spread too far; use native-dgemm, or --bits {} to take it as it is",
+         about {:.1e}: these values spread too far; native-dgemm takes them, and so does a fixed count of moduli (`gemm --bits {}`, \
+         `accuracy` without --as-needed)",
         selected.label(),
         moduli.bits,
         moduli.count,

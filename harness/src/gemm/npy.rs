@@ -14,8 +14,9 @@ use crate::memory;
 
 /// Longest header that is read. One of a matrix has 128 bytes; NumPy itself refuses more than this.
 const MOST_HEADER: usize = 10_000;
-/// Most brackets in a header. One of a matrix has three; the library takes apart what is nested by recursion.
-const MOST_BRACKETS: usize = 64;
+/// Most opening brackets in a header. A matrix of numbers has two, structures have some more. The library tries what is nested in ways
+/// whose number doubles with each.
+const MOST_BRACKETS: usize = 8;
 /// Longest side, so that no number of this program overflows.
 const MOST_SIDE: usize = i32::MAX as usize;
 
@@ -124,9 +125,10 @@ fn read_header(file: &mut File) -> Result<Front, String> {
     bytes.resize(start + length, 0);
     file.read_exact(&mut bytes[start..])
         .map_err(|_| format!("it ends in its header, which should have {length} bytes"))?;
-    if bytes[start..].iter().filter(|byte| b"([{".contains(byte)).count() > MOST_BRACKETS {
+    let count = |of: &[u8]| bytes[start..].iter().filter(|byte| of.contains(byte)).count();
+    if count(b"{") > 1 || count(b"([{") > MOST_BRACKETS {
         return Err(format!(
-            "its header has more than {MOST_BRACKETS} brackets: it is none of a matrix"
+            "its header has more than one `{{` or {MOST_BRACKETS} opening brackets: it is none of a matrix"
         ));
     }
     let parsed = Header::from_reader(&mut bytes.as_slice()).map_err(|error| match error {

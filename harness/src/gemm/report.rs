@@ -69,7 +69,9 @@ pub struct ErrorBound {
 pub struct SampleRow {
     /// How many.
     pub elements: u64,
-    /// The largest error among them.
+    /// Those of them beyond the largest double, which have no error.
+    pub beyond: u64,
+    /// The largest error among the others.
     pub error: f64,
     /// The largest error relative to the same element of |A| |B|.
     pub error_to_magnitude: f64,
@@ -100,6 +102,7 @@ impl SampleRow {
     pub fn of(done: &Done) -> SampleRow {
         SampleRow {
             elements: done.sample.elements,
+            beyond: done.sample.beyond,
             error: done.sample.error,
             error_to_magnitude: done.sample.error_to_magnitude(),
         }
@@ -137,7 +140,7 @@ pub fn table(done: &Done) -> Table {
             ),
             column(
                 "unbounded",
-                "elements without a bound: beyond the largest double, or nearly",
+                "elements without a bound: beyond the largest double or nearly, or NaN of two infinities",
             ),
         ],
         rows: vec![vec![
@@ -150,11 +153,19 @@ pub fn table(done: &Done) -> Table {
             bound.unbounded.to_string(),
         ]],
         notes: vec![format!(
-            "{} seeded elements of A B were computed anew on the host, without rounding: none is further off than its bound. \
-             The largest error among them is {:.3e}, and {:.3e} of the same element of |A| |B|.",
-            sample.elements,
+            "{} of A B {} computed anew on the host, without rounding: none is further off than its bound. \
+             The largest error is {:.3e}, and {:.3e} of the same element of |A| |B|.{}",
+            match sample.elements {
+                1 => "1 seeded element".to_owned(),
+                many => format!("{many} seeded elements"),
+            },
+            if sample.elements == 1 { "was" } else { "were" },
             sample.error,
-            sample.error_to_magnitude()
+            sample.error_to_magnitude(),
+            match sample.beyond {
+                0 => String::new(),
+                beyond => format!(" {beyond} of them are beyond the largest double and have no error."),
+            }
         )],
     }
 }

@@ -381,14 +381,15 @@ fn a_scheme_is_held_against_the_product_that_it_takes_many_of() {
 fn a_size_that_cannot_be_is_refused_in_a_sentence() {
     let place = Place::new();
     for (name, said) in [
-        ("crt-gemm/naive@15", "`@EDGE`: 15 is outside 16 to 4915"),
-        ("crt-gemm/naive@4916", "`@EDGE`: 4916 is outside 16 to 4915"),
+        ("crt-gemm/naive@15", "crt-gemm/naive@15: 15 is outside 16 to 4915"),
+        ("crt-gemm/naive@4916", "naive@4916: 4916 is outside 16 to 4915"),
         (
             "crt-gemm/native-dgemm@99999999999999999999",
-            "`99999999999999999999` is no number",
+            "`99999999999999999999` is outside 16 to 32768",
         ),
         ("crt-gemm/naive@", "names no size"),
         ("crt-gemm/naive@+32", "names no size"),
+        ("crt-gemm/naive@032", "names no size"),
         ("md5-q9/v0@32", "md5-q9 has no sizes, write md5-q9/v0"),
     ] {
         let answer = place.assay(&["trial", name, "--device", "emulated"]);

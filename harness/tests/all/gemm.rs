@@ -240,6 +240,64 @@ fn subnormals_are_kept_and_what_overflows_is_infinite() {
 }
 
 #[test]
+fn what_underflows_needs_no_more_moduli_and_is_told_as_it_is() {
+    let (p, q) = (2f64.powi(-537), 2f64.powi(-538));
+    let a = Matrix::from_fn(1, 2, |_, k| [5.0 * q, 2f64.powi(-738)][k]);
+    let place = place_with(&a, &Matrix::from_fn(2, 1, |_, _| p));
+    // A little more than 5 2^-1075, which lies between two subnormals: a fifth of it is lost to the one rounding, and no moduli bring
+    // it back.
+    let (json, c) = multiplied(&place, &[]);
+    assert_eq!(c.values, [2.0 * f64::from_bits(1)]);
+    assert!(
+        json["sample"]["error_to_magnitude"].as_f64().unwrap() > 0.1,
+        "{json}"
+    );
+    // All of it is lost.
+    let tiny = Matrix::from_fn(1, 1, |_, _| 2f64.powi(-600));
+    let place = place_with(&tiny, &tiny);
+    let (json, c) = multiplied(&place, &[]);
+    assert_eq!(
+        (c.values[0], &json["sample"]["error_to_magnitude"]),
+        (0.0, &1.0.into())
+    );
+    assert!(json["sample"]["error"].as_f64().unwrap() > 0.0, "{json}");
+}
+
+#[test]
+fn overflow_on_the_way_is_the_librarys_own_and_counted() {
+    let a = Matrix::from_fn(1, 2, |_, k| [1e200, -1e200][k]);
+    let place = place_with(&a, &Matrix::from_fn(2, 1, |_, _| 1e200));
+    let (json, c) = multiplied(&place, &["--variant", "crt-gemm/native-dgemm"]);
+    assert!(c.values[0].is_nan(), "{c:?}");
+    assert_eq!(
+        (&json["error_bound"]["unbounded"], &json["sample"]["beyond"]),
+        (&1.into(), &1.into())
+    );
+    // The scheme adds whole numbers: nothing overflows.
+    assert_eq!(multiplied(&place, &[]).1.values, [0.0]);
+}
+
+#[test]
+fn factors_are_taken_however_a_number_is_written() {
+    let one = Matrix::from_fn(1, 1, |_, _| 1.0);
+    let place = place_with(&one, &one);
+    for (alpha, value) in [("-1e-5", -1e-5), ("-.5", -0.5), ("-0", 0.0), ("+2.5E1", 25.0)] {
+        let (json, c) = multiplied(&place, &["--alpha", alpha]);
+        assert_eq!(
+            (c.values[0].abs(), json["alpha"].as_f64()),
+            (f64::abs(value), Some(value)),
+            "{alpha}"
+        );
+    }
+    let refused = place.assay(&["gemm", "A.npy", "B.npy", "-o", "C.npy", "--alpha", "-x"]);
+    assert!(
+        refused.code == 2 && refused.stderr.contains("`-x` is not a finite number"),
+        "{}",
+        refused.stderr
+    );
+}
+
+#[test]
 fn single_precision_and_the_other_byte_order_are_the_same_numbers() {
     let a = Matrix::from_fn(3, 4, |r, c| f64::from((r as f32 + 0.1) * (c as f32 - 1.3)));
     let b = Matrix::seeded(4, 3, 12);

@@ -80,7 +80,15 @@ fn files_that_hold_no_matrix_of_numbers_are_named() {
         (with_header("[1, 2]", &ones), &["not a dict"]),
         (npy("<f8", false, "(-3, 4)", &ones), &["shape"]),
         (with_header(&long, &ones), &["header", "10000"]),
-        (with_header(&nested, &ones), &["more than 64 brackets"]),
+        (with_header(&nested, &ones), &["opening brackets"]),
+        // What would take the reader longer than anybody waits.
+        (with_header(&"{".repeat(64), &ones), &["more than one `{`"]),
+        (with_header(&"(".repeat(8), &ones), &["no Python dictionary"]),
+        (with_header(&"[".repeat(8), &ones), &["no Python dictionary"]),
+        (
+            with_header(&format!("{{{}", "[".repeat(7)), &ones),
+            &["no Python dictionary"],
+        ),
         (
             npy("<f8", false, "(3, 4)", &ones[..95]),
             &["3 x 4 values, 96 bytes, and 95 bytes"],

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::moduli::{ACCUMULATOR_DEPTH, Bound, MAX_BITS};
-use crate::family::VariantError;
+use crate::family::{SIZE_KEY, VariantError};
 use crate::multiply::MultiplyError;
 
 /// A variant file.
@@ -142,6 +142,8 @@ impl TrialOptions {
     }
 }
 
+/// Least `trial.edge`.
+pub const MIN_EDGE: u32 = 16;
 /// Largest `trial.edge` of the two-slice scheme, whose fold bounds K.
 pub const MAX_EDGE: u32 = super::split2::MAX_DEPTH as u32;
 /// Largest `trial.edge` of the INT8 product alone.
@@ -325,22 +327,25 @@ impl VariantFile {
             .filter(|_| edge.bytes().all(|byte| byte.is_ascii_digit()));
         self.trial = TrialOptions {
             edge: number.ok_or_else(|| VariantError::Value {
-                key: "@EDGE",
-                what: format!("`{edge}` is no number"),
+                key: SIZE_KEY,
+                what: format!("`{edge}` is outside {MIN_EDGE} to {}", self.most_edge()),
             })?,
             fixed: true,
         };
-        self.check_edge("@EDGE")?;
+        self.check_edge(SIZE_KEY)?;
         Ok(self)
     }
 
     fn check_edge(&self, key: &'static str) -> Result<(), VariantError> {
-        let most = match self.options.scheme {
+        VariantError::within(key, self.trial.edge, MIN_EDGE..=self.most_edge())
+    }
+
+    fn most_edge(&self) -> u32 {
+        match self.options.scheme {
             Scheme::Split2 => MAX_EDGE,
             Scheme::Moduli | Scheme::Native | Scheme::FixedPoint => MAX_MODULI_EDGE,
             Scheme::Int8 => MAX_INT8_EDGE,
-        };
-        VariantError::within(key, self.trial.edge, 16..=most)
+        }
     }
 
     /// Blocks that share what they read of B.

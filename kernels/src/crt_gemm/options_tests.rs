@@ -57,13 +57,13 @@ fn the_edge_behind_a_name_takes_the_place_of_the_files() {
     for (edge, said) in [
         ("15", "15 is outside"),
         ("4916", "4916 is outside"),
-        ("", "`` is no number"),
-        ("+32", "no number"),
-        ("4294967296", "no number"),
+        ("", "`` is outside 16 to 4915"),
+        ("+32", "`+32` is outside"),
+        ("4294967296", "`4294967296` is outside"),
     ] {
         let refused = at(edge).unwrap_err().to_string();
         assert!(
-            refused.starts_with("key `@EDGE`:") && refused.contains(said),
+            refused.starts_with("key `@SIZE`:") && refused.contains(said),
             "{refused}"
         );
     }

@@ -5,10 +5,15 @@
 pub struct Sample {
     /// How many.
     pub elements: u64,
+    /// Those of them beyond the largest double, which have no distance from anything.
+    pub beyond: u64,
     /// The largest error.
     pub error: f64,
     /// The element whose error is the largest part of its element of |A| |B|; `None` where all of those are 0.
     pub worst: Option<Worst>,
+    /// The largest error / |A| |B|, of each error what is beyond half the smallest subnormal: that a rounding may cost, whatever the
+    /// accuracy.
+    pub above_underflow: f64,
     /// Mean of error / |A| |B| over elements where that is not 0.
     pub mean: f64,
     /// The largest error relative to the exact element, among those that are not 0.
@@ -26,18 +31,13 @@ pub struct Worst {
     pub error: f64,
     /// Its element of |A| |B|: the sum of its products' magnitudes, above 0.
     pub magnitude: f64,
-}
-
-impl Worst {
-    /// error / |A| |B|.
-    pub fn error_to_magnitude(&self) -> f64 {
-        self.error / self.magnitude
-    }
+    /// error / magnitude, formed before either is rounded to a double.
+    pub ratio: f64,
 }
 
 impl Sample {
     /// The largest error / |A| |B|; 0 where all of those are 0.
     pub fn error_to_magnitude(&self) -> f64 {
-        self.worst.map_or(0.0, |worst| worst.error_to_magnitude())
+        self.worst.map_or(0.0, |worst| worst.ratio)
     }
 }

@@ -125,7 +125,11 @@ pub fn element(kind: GemmKind, a: &Matrix, b: &Matrix, r: usize, c: usize) -> (f
         });
     let roundings = a.cols as f64 * f64::EPSILON / 2.0;
     // The rounding of the right one to a double, and what each product loses below the smallest normal.
-    let rounded = right.abs() * f64::EPSILON / 2.0 + (a.cols + 1) as f64 * f64::from_bits(1);
+    let rounded = if right.is_finite() {
+        right.abs() * f64::EPSILON / 2.0 + (a.cols + 1) as f64 * f64::from_bits(1)
+    } else {
+        0.0
+    };
     (
         right,
         (roundings / (1.0 - roundings) * magnitudes.to_f64()).next_up() + rounded + cut,
@@ -134,6 +138,10 @@ pub fn element(kind: GemmKind, a: &Matrix, b: &Matrix, r: usize, c: usize) -> (f
 
 /// Whether `got` is an element that [`element`] allows.
 pub fn allowed(got: f64, (right, off): (f64, f64)) -> bool {
+    // Sums that overflow on the way may end as an infinity of either sign, or as NaN.
+    if off == f64::INFINITY {
+        return true;
+    }
     if right.is_finite() {
         (got - right).abs() <= off
     } else {

@@ -69,7 +69,8 @@ fn bounds(kind: GemmKind, product: &Product) -> Bounds {
         Line {
             lost: product_up(factor, largest),
             sum: values.iter().fold(0.0, |sum, v| sum_up(sum, v.abs())),
-            unit: NO_UNIT,
+            // Without a K there is nothing to round.
+            unit: if product.depth() == 0 { 0 } else { NO_UNIT },
         }
     };
     Bounds {
