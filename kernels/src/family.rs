@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::knob::Knob;
+use crate::library::Library;
 use crate::loops::LoopPlan;
 use crate::multiply::{Multiplication, MultiplyError, Product};
 use crate::native::Isa;
@@ -201,6 +202,29 @@ pub enum Floor {
     Products(u32),
 }
 
+/// The cards that have a variant's instructions, by compute capability: (9, 0) is `sm_90`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cards {
+    /// Those from one on.
+    From((u32, u32)),
+    /// One alone: its instructions are gone in later ones.
+    Only((u32, u32)),
+}
+
+impl Cards {
+    /// Why a card of `capability` is none of them, in words that go on from the variant's name.
+    pub fn lack(self, capability: (u32, u32)) -> Option<String> {
+        let (fits, (major, minor), word) = match self {
+            Cards::From(least) => (capability >= least, least, " or higher"),
+            Cards::Only(only) => (capability == only, only, ", no other"),
+        };
+        let (have_major, have_minor) = capability;
+        (!fits).then(|| {
+            format!("needs compute capability {major}.{minor}{word}, this card has {have_major}.{have_minor}")
+        })
+    }
+}
+
 /// One way to compute: a variant file, read and checked.
 pub trait Variant: Send + Sync {
     /// Its name: the file's, without `.toml`.
@@ -244,6 +268,14 @@ pub trait Variant: Send + Sync {
     /// What the loops of a thread iterate over in the production build. `None` where a thread has no loop over units that
     /// the machine code could be divided by: there is no account of it then.
     fn loops(&self) -> Option<LoopPlan>;
+    /// The cards that have its instructions; `None` where every card has.
+    fn cards(&self) -> Option<Cards> {
+        None
+    }
+    /// The vendor's library that it calls.
+    fn library(&self) -> Option<Library> {
+        None
+    }
     /// What bounds the rate of its production workload, where that is so many simpler products.
     fn floor(&self) -> Option<Floor> {
         None
@@ -336,4 +368,24 @@ pub fn families() -> &'static [&'static dyn Family] {
 /// The family called `name`.
 pub fn family(name: &str) -> Option<&'static dyn Family> {
     families().iter().copied().find(|family| family.name() == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Cards;
+
+    #[test]
+    fn a_card_has_instructions_from_a_capability_on_or_of_one_alone() {
+        assert_eq!(Cards::From((8, 0)).lack((8, 0)), None);
+        assert_eq!(Cards::From((8, 0)).lack((12, 0)), None);
+        assert_eq!(
+            Cards::From((8, 0)).lack((7, 5)).unwrap(),
+            "needs compute capability 8.0 or higher, this card has 7.5"
+        );
+        assert_eq!(Cards::Only((9, 0)).lack((9, 0)), None);
+        assert_eq!(
+            Cards::Only((9, 0)).lack((10, 0)).unwrap(),
+            "needs compute capability 9.0, no other, this card has 10.0"
+        );
+    }
 }

@@ -10,6 +10,8 @@ use crate::workload::BufferId;
 pub enum Library {
     /// NVIDIA's cuBLAS.
     Cublas,
+    /// The same with its fixed-point emulation of doubles, which older ones have not.
+    CublasFixedPoint,
 }
 
 /// What is multiplied.

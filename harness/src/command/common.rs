@@ -121,6 +121,23 @@ pub fn accountable(selected: &[Selected]) -> anyhow::Result<Vec<Subject>> {
     Ok(subjects)
 }
 
+/// Why `one` cannot run on `device`: by its kind, its instructions, or a library that is not there.
+fn why_not(one: &Selected, device: &dyn Device) -> Option<String> {
+    let info = device.info();
+    let by_card = || {
+        let lack = one.variant.cards()?.lack(info.gpu.as_ref()?.compute_capability)?;
+        Some(format!("{} {lack}", one.label()))
+    };
+    let by_library = || {
+        let lack = device.lacks(one.variant.library()?)?;
+        Some(format!("{}: {lack}", one.label()))
+    };
+    one.variant
+        .cannot_run_on(info.kind)
+        .or_else(by_card)
+        .or_else(by_library)
+}
+
 /// Leave out the variants that cannot run on `device` and were not asked for by name, and say so on stderr.
 ///
 /// # Errors
@@ -138,7 +155,7 @@ pub fn runnable(
     };
     let (mut left, mut refusals) = (Vec::new(), Vec::new());
     for one in selected {
-        match one.variant.cannot_run_on(device.info().kind) {
+        match why_not(&one, device) {
             None => left.push(one),
             Some(why) if named(&one) => return Err(crate::exit::NoDevice(why).into()),
             Some(why) => refusals.push(why),
@@ -189,7 +206,13 @@ pub fn duration(text: &str) -> Result<Duration, String> {
 
 #[cfg(test)]
 mod tests {
+    use assay_kernels::family::DeviceKind;
+    use assay_kernels::library::Library;
+    use assay_kernels::workload::Setup;
+
     use super::*;
+    use crate::device::{DeviceError, DeviceInfo, GpuInfo, Session};
+    use crate::select::Shelf;
 
     #[test]
     fn times_are_read_and_bounded() {
@@ -214,5 +237,74 @@ mod tests {
         ] {
             assert!(duration(bad).is_err(), "{bad:?}");
         }
+    }
+
+    /// A card that is asked what it has, and never opened.
+    struct Pretended {
+        info: DeviceInfo,
+        lacks: Option<&'static str>,
+    }
+
+    impl Device for Pretended {
+        fn info(&self) -> &DeviceInfo {
+            &self.info
+        }
+
+        fn lacks(&self, _library: Library) -> Option<String> {
+            self.lacks.map(str::to_owned)
+        }
+
+        fn open(&self, _setup: &Setup) -> Result<Box<dyn Session>, DeviceError> {
+            Err(DeviceError::Invalid("it is pretended".to_owned()))
+        }
+    }
+
+    fn card(compute_capability: (u32, u32), lacks: Option<&'static str>) -> Pretended {
+        let gpu = GpuInfo {
+            uuid: "GPU-0".to_owned(),
+            compute_capability,
+            multiprocessors: 1,
+            driver_cuda: 13000,
+            memory_bytes: 1,
+        };
+        Pretended {
+            info: DeviceInfo {
+                id: "cuda:0".to_owned(),
+                kind: DeviceKind::Cuda,
+                name: "a card".to_owned(),
+                gpu: Some(gpu),
+            },
+            lacks,
+        }
+    }
+
+    #[test]
+    fn what_a_card_has_not_is_left_out_or_refused_where_it_was_named() {
+        let shelf = Shelf::find(Some(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../variants"))).unwrap();
+        let left = |device: &Pretended, selectors: &[&str]| -> Result<Vec<String>, String> {
+            let selectors: Vec<String> = selectors.iter().map(|name| (*name).to_owned()).collect();
+            let selected = shelf.select(&selectors).unwrap();
+            match runnable(selected, &selectors, device) {
+                Ok(left) => Ok(left.iter().map(|one| one.variant.name().to_owned()).collect()),
+                Err(error) => Err(error.to_string()),
+            }
+        };
+        let has = |names: &[String], part: &str| names.iter().any(|name| name.contains(part));
+        let hopper = left(&card((9, 0), None), &["crt-gemm"]).unwrap();
+        assert!(has(&hopper, "wgmma") && has(&hopper, "cublas") && has(&hopper, "mma"));
+        let ada = left(&card((8, 9), Some("no library")), &["crt-gemm"]).unwrap();
+        assert!(
+            has(&ada, "moduli-mma") && !has(&ada, "wgmma") && !has(&ada, "cublas") && !has(&ada, "native")
+        );
+        let turing = left(&card((7, 5), None), &["crt-gemm"]).unwrap();
+        assert!(has(&turing, "naive") && !has(&turing, "mma") && !has(&turing, "128x"));
+        assert_eq!(
+            left(&card((10, 0), None), &["crt-gemm/moduli-wgmma"]).unwrap_err(),
+            "crt-gemm/moduli-wgmma needs compute capability 9.0, no other, this card has 10.0"
+        );
+        assert_eq!(
+            left(&card((9, 0), Some("no library")), &["native-dgemm@64"]).unwrap_err(),
+            "crt-gemm/native-dgemm@64: no library"
+        );
     }
 }

@@ -1,6 +1,7 @@
 //! The seam between what a workload asks for and who carries it out.
 
 use assay_kernels::family::DeviceKind;
+use assay_kernels::library::Library;
 use assay_kernels::workload::{Batch, Outputs, Setup};
 
 use super::DeviceError;
@@ -65,6 +66,11 @@ pub struct Finished {
 pub trait Device {
     /// What it is.
     fn info(&self) -> &DeviceInfo;
+    /// Why it has not the vendor's library; `None` where it has, or plays it.
+    fn lacks(&self, library: Library) -> Option<String> {
+        let _ = library;
+        None
+    }
     /// Build `setup` and allocate its buffers.
     ///
     /// # Errors

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use assay_kernels::family::{
-    Check, DeviceKind, Family, Floor, PrefixError, Production, ValidationPlan, Variant, VectorError, Verdict,
+    Cards, Check, DeviceKind, Family, Floor, PrefixError, Production, ValidationPlan, Variant, VectorError,
+    Verdict,
 };
 use assay_kernels::knob::Knob;
+use assay_kernels::library::Library;
 use assay_kernels::loops::LoopPlan;
 use assay_kernels::multiply::{Multiplication, Multiplied, MultiplyError, Product};
 use assay_kernels::native::Isa;
@@ -139,6 +141,14 @@ impl Variant for Doctored {
 
     fn loops(&self) -> Option<LoopPlan> {
         self.variant.loops()
+    }
+
+    fn cards(&self) -> Option<Cards> {
+        self.variant.cards()
+    }
+
+    fn library(&self) -> Option<Library> {
+        self.variant.library()
     }
 
     fn floor(&self) -> Option<Floor> {

@@ -8,13 +8,16 @@ use super::options::VariantFile;
 use super::production::{SpotCheck, TimedProducts, edge};
 use super::split2::{PRIMES, Pass};
 use super::tiling::tiling;
-use crate::family::Floor;
+use crate::family::{Cards, Floor};
 use crate::family::{
     Check, DeviceKind, PrefixError, Production, ValidationPlan, Variant, VectorError, name_and_size,
 };
 use crate::loops::LoopPlan;
 use crate::native::Isa;
 use crate::workload::{Source, Workload};
+
+/// Cards with `cp.async` and `mma.sync` of bytes.
+pub const TENSOR_CARDS: Cards = Cards::From((8, 0));
 
 /// Why a variant with tensor cores cannot run on `device`.
 pub fn needs_a_card(name: &str, device: DeviceKind) -> Option<String> {
@@ -126,6 +129,10 @@ impl Variant for CrtVariant {
 
     fn loops(&self) -> Option<LoopPlan> {
         None
+    }
+
+    fn cards(&self) -> Option<Cards> {
+        tiling(&self.file).map(|_| TENSOR_CARDS)
     }
 
     /// An INT8 product a pass and prime.

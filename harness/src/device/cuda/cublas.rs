@@ -3,7 +3,7 @@
 use std::ffi::{CStr, OsStr, c_int, c_void};
 use std::path::Path;
 
-use assay_kernels::library::{Gemm, GemmKind, Operand};
+use assay_kernels::library::{Gemm, GemmKind, Library as Kind, Operand};
 use cudarc::cublas::result::{self, CublasError};
 use cudarc::cublas::sys;
 
@@ -113,6 +113,24 @@ fn probe(loader: &dyn Loader) -> Result<Option<FixedPoint>, DeviceError> {
     // The binding loads it again: loaded once and kept, it is initialised once, and the addresses stay.
     std::mem::forget(library);
     Ok(fixed_point)
+}
+
+/// Why the library is not there, or not with what `library` says; `None` where it is.
+pub(super) fn lacks(loader: &dyn Loader, library: Kind) -> Option<String> {
+    match (probe(loader), library) {
+        (Err(why), _) => Some(why.to_string()),
+        (Ok(None), Kind::CublasFixedPoint) => Some(no_fixed_point().to_string()),
+        (Ok(_), Kind::Cublas | Kind::CublasFixedPoint) => None,
+    }
+}
+
+/// What an older library has not.
+fn no_fixed_point() -> DeviceError {
+    DeviceError::MissingTool {
+        tool: "cuBLAS's fixed-point emulation".to_owned(),
+        how: "the library has no `cublasSetFixedPointEmulationMaxMantissaBitCount`: install that of CUDA 13.0 update 2 or newer"
+            .to_owned(),
+    }
 }
 
 /// 130100 as `13.1.0`.
@@ -258,11 +276,7 @@ impl Cublas {
         match (kind, &self.fixed_point) {
             (GemmKind::S8, _) | (GemmKind::F64, None) => Ok(()),
             (GemmKind::F64, Some(mode)) => set("cublasSetMathMode", mode.math_mode, DEFAULT_MATH),
-            (GemmKind::F64FixedPoint { .. }, None) => Err(DeviceError::MissingTool {
-                tool: "cuBLAS's fixed-point emulation".to_owned(),
-                how: "the library has no `cublasSetFixedPointEmulationMaxMantissaBitCount`: install that of CUDA 13.0 update 2 or newer"
-                    .to_owned(),
-            }),
+            (GemmKind::F64FixedPoint { .. }, None) => Err(no_fixed_point()),
             (GemmKind::F64FixedPoint { bits }, Some(mode)) => {
                 set("cublasSetMathMode", mode.math_mode, FIXED_POINT_MATH)?;
                 set("cublasSetEmulationStrategy", mode.strategy, EAGER)?;
@@ -310,6 +324,10 @@ mod tests {
             matches!(probe(&with(&FUNCTIONS)), Ok(None)),
             "without the emulation"
         );
+        assert_eq!(lacks(&with(&FUNCTIONS), Kind::Cublas), None);
+        let older = lacks(&with(&FUNCTIONS), Kind::CublasFixedPoint).unwrap();
+        assert!(older.contains("CUDA 13.0 update 2"), "{older}");
+        assert!(lacks(&FakeLoader::default(), Kind::Cublas).is_some());
         let said = probe(&with(&FUNCTIONS[..5])).err().unwrap().to_string();
         assert!(said.contains("`cublasGemmEx`"), "{said}");
     }

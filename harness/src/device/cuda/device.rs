@@ -3,13 +3,14 @@
 use std::rc::Rc;
 
 use assay_kernels::family::DeviceKind;
+use assay_kernels::library::Library;
 use assay_kernels::workload::Setup;
 
 use super::super::{Device, DeviceError, DeviceInfo, Session};
 use super::context::Context;
 use super::session::CudaSession;
 use super::{Card, Driver};
-use crate::toolchain::Toolchain;
+use crate::toolchain::{SystemLoader, Toolchain};
 
 /// A card that this process has a context on.
 pub struct CudaDevice {
@@ -88,6 +89,10 @@ fn what_there_is(cards: &[Card]) -> String {
 impl Device for CudaDevice {
     fn info(&self) -> &DeviceInfo {
         &self.info
+    }
+
+    fn lacks(&self, library: Library) -> Option<String> {
+        super::cublas::lacks(&SystemLoader, library)
     }
 
     fn open(&self, setup: &Setup) -> Result<Box<dyn Session>, DeviceError> {

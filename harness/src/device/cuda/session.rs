@@ -104,7 +104,7 @@ impl CudaSession {
         context.check("filling the buffers", stream.wait())?;
         let library = match setup.library {
             None => None,
-            Some(Library::Cublas) => {
+            Some(Library::Cublas | Library::CublasFixedPoint) => {
                 // SAFETY: the context was made current above; the session drops the handle before the stream.
                 let cublas = unsafe { Cublas::new(&context.id, &SystemLoader, stream.handle()) };
                 Some(cublas?)

@@ -96,7 +96,7 @@ impl Device for Emulated {
             compiler: Some(self.compiler.version.clone()),
             library: setup
                 .library
-                .map(|Library::Cublas| "cuBLAS played by plain loops on the host".to_owned()),
+                .map(|_: Library| "cuBLAS played by plain loops on the host".to_owned()),
             ..BuildInfo::default()
         };
         let launcher = EmulatedLaunch { kernel };

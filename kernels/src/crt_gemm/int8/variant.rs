@@ -9,11 +9,12 @@ use super::production::Int8Production;
 use crate::crt_gemm::check::{Findings, VectorFile};
 use crate::crt_gemm::options::VariantFile;
 use crate::crt_gemm::tiling::Tiling;
-use crate::crt_gemm::variant::{needs_a_card, no_native_kernel, no_prefix};
-use crate::family::Floor;
+use crate::crt_gemm::variant::{TENSOR_CARDS, needs_a_card, no_native_kernel, no_prefix};
+use crate::family::{Cards, Floor};
 use crate::family::{
     Check, DeviceKind, PrefixError, Production, ValidationPlan, Variant, VectorError, name_and_size,
 };
+use crate::library::Library;
 use crate::loops::LoopPlan;
 use crate::native::Isa;
 use crate::workload::{Source, Workload};
@@ -92,6 +93,14 @@ impl Variant for Int8Variant {
 
     fn loops(&self) -> Option<LoopPlan> {
         None
+    }
+
+    fn cards(&self) -> Option<Cards> {
+        self.tiling.map(|_| TENSOR_CARDS)
+    }
+
+    fn library(&self) -> Option<Library> {
+        self.tiling.is_none().then_some(Library::Cublas)
     }
 
     fn floor(&self) -> Option<Floor> {

@@ -8,13 +8,14 @@ use super::multiplication::ModuliMultiplication;
 use super::multiplier::ModuliMultiplier;
 use crate::crt_gemm::Refusal;
 use crate::crt_gemm::check::{Findings, Group, VectorFile};
-use crate::crt_gemm::options::VariantFile;
+use crate::crt_gemm::options::{KernelKind, VariantFile};
 use crate::crt_gemm::production::{SpotCheck, TimedProducts, edge};
-use crate::crt_gemm::variant::{needs_a_card, no_native_kernel, no_prefix};
-use crate::family::Floor;
+use crate::crt_gemm::variant::{TENSOR_CARDS, needs_a_card, no_native_kernel, no_prefix};
+use crate::family::{Cards, Floor};
 use crate::family::{
     Check, DeviceKind, PrefixError, Production, ValidationPlan, Variant, VectorError, name_and_size,
 };
+use crate::library::Library;
 use crate::loops::LoopPlan;
 use crate::multiply::{Multiplication, MultiplyError, Product};
 use crate::native::Isa;
@@ -127,6 +128,17 @@ impl Variant for ModuliVariant {
 
     fn loops(&self) -> Option<LoopPlan> {
         None
+    }
+
+    fn cards(&self) -> Option<Cards> {
+        match self.file.options.kernel {
+            KernelKind::Wgmma => Some(Cards::Only((9, 0))),
+            kernel => kernel.has_tensor_cores().then_some(TENSOR_CARDS),
+        }
+    }
+
+    fn library(&self) -> Option<Library> {
+        self.kernel(false).by_library().then_some(Library::Cublas)
     }
 
     /// An INT8 product a modulus, where the size and with it the count of moduli is fixed.

@@ -13,7 +13,7 @@ use crate::crt_gemm::variant::{no_native_kernel, no_prefix};
 use crate::family::{
     Check, DeviceKind, PrefixError, Production, ValidationPlan, Variant, VectorError, name_and_size,
 };
-use crate::library::GemmKind;
+use crate::library::{GemmKind, Library};
 use crate::loops::LoopPlan;
 use crate::multiply::{Multiplication, MultiplyError, Product};
 use crate::native::Isa;
@@ -130,6 +130,13 @@ impl Variant for NativeVariant {
 
     fn source(&self) -> Source {
         source(name_and_size(&self.name).0)
+    }
+
+    fn library(&self) -> Option<Library> {
+        Some(match self.kind() {
+            GemmKind::F64FixedPoint { .. } => Library::CublasFixedPoint,
+            GemmKind::F64 | GemmKind::S8 => Library::Cublas,
+        })
     }
 
     fn loops(&self) -> Option<LoopPlan> {
