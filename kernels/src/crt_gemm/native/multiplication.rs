@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::kernel::{A, B, C, check_size, confirm, element, gemm, setup};
+use super::kernel::{A, B, C, check_size, element, gemm, holds, setup};
 use crate::crt_gemm::problem::Geometry;
 use crate::crt_gemm::sample::{places, sampled, shape_of};
 use crate::crt_gemm::{Matrix, Refusal, words};
@@ -53,7 +53,11 @@ impl NativeMultiplication {
             line(1, depth, self.product.row(r)),
             line(depth, 1, self.product.column(c)),
         );
-        confirm(batch, (r, c), value, element(self.kind, &row, &column, 0, 0))
+        holds(value, element(self.kind, &row, &column, 0, 0)).map_err(|host| Fault::Unconfirmed {
+            batch,
+            candidate: format!("C[{r}, {c}]"),
+            what: format!("it is {value:e} where {host}"),
+        })
     }
 }
 
