@@ -33,8 +33,8 @@ fn the_unbroken_text_passes_the_same_checks() {
 #[test]
 fn sums_cut_to_31_bits_are_caught_by_the_largest_k_alone() {
     let change = Some((
-        "remainder_of((i32)sum, moduli, i)",
-        "remainder_of((i32)(sum << 1) >> 1, moduli, i)",
+        "(u8)remainder_of((i32)sum, moduli, i)",
+        "(u8)remainder_of((i32)(sum << 1) >> 1, moduli, i)",
     ));
     for kind in [
         "layers: random",
@@ -143,43 +143,51 @@ fn an_exponent_one_too_large_or_too_small_is_caught_at_the_exponents() {
 }
 
 #[test]
-fn a_value_cut_in_another_way_is_caught_at_the_split() {
-    caught(
-        "layers: K where",
-        "split",
-        "shift > -64 ? low >> -shift : 0",
-        "shift > -64 ? (low >> -shift) + (low >> (-shift - 1) & 1) : 0",
-    );
-    caught(
-        "layers: K where",
-        "split",
-        "high = low >> (64 - shift);",
-        "high = 0;",
-    );
+fn a_value_rounded_in_another_way_is_caught_at_the_split() {
     // In two words, and where they are not enough.
-    caught(
-        "layers: random",
-        "split",
-        ">> min(ROOM - shift_of",
-        ">> min(ROOM + 1 - shift_of",
-    );
-    caught("layers: K where", "split", "if (most > ROOM)", "if (most > 90)");
+    for (kind, from, to) in [
+        ("layers: wide", "rest + NEAREST(0)", "rest - 0.25 + NEAREST(0)"),
+        (
+            "layers: wide",
+            "left > half || (left == half && (low & 1))",
+            "left > half",
+        ),
+        (
+            "layers: wide",
+            "left > half || (left == half && (low & 1))",
+            "left >= half",
+        ),
+        ("layers: random", "NEAREST(WORD_BITS) - high", "0.0"),
+        ("layers: random", "(exponent + 1023)", "(exponent + 1022)"),
+    ] {
+        caught(kind, "split", from, to);
+    }
+    for (from, to) in [
+        ("left > half || (left == half && (low & 1))", "false"),
+        ("high = low >> (64 - shift);", "high = 0;"),
+        ("<= TWO_WORDS &&", "<= 90 &&"),
+        (
+            "parts.negative ? -integer.word[i]",
+            "parts.negative && i < 2 ? -integer.word[i]",
+        ),
+    ] {
+        caught("layers: K where", "split", from, to);
+    }
+    // Lines of the least doubles have a power of two that is no double; what is not finite is none.
+    caught("layers: edge values", "split", "&& exponent < 1024", "");
+    caught("layers: NaN", "split", "*status == 0 && ", "");
 }
 
 #[test]
-fn a_missing_negative_or_a_wrong_fold_is_caught_at_the_residues() {
-    caught(
-        "layers: edge values",
-        "residue",
-        "flip = cut.negative ? ~0u : 0",
-        "flip = 0",
-    );
-    caught("layers: random", "residue", "(u32)sum ^ 0x80808080u", "(u32)sum");
+fn a_missing_sign_or_a_wrong_fold_is_caught_at_the_residues() {
+    for kind in ["layers: edge values", "production build: random"] {
+        caught(kind, "residue", "^ 0x80808080u", "");
+    }
     caught(
         "layers: random",
         "residue",
-        "u64 sum = cut.negative;",
-        "u64 sum = 0;",
+        "(u32)word + 0x80808080u",
+        "(u32)word + 0x00808080u",
     );
     caught(
         "layers: random",
@@ -188,30 +196,57 @@ fn a_missing_negative_or_a_wrong_fold_is_caught_at_the_residues() {
         "moduli.offset[i] + 1)",
     );
     caught(
-        "production build: random",
-        "residue",
-        "flip = cut.negative ? ~0u : 0",
-        "flip = 0",
-    );
-    caught(
         "layers: K where",
         "residue",
         "word < WORDS; ++word) sum = dot_digits",
         "word < 2; ++word) sum = dot_digits",
+    );
+    caught_in(
+        "moduli-naive-blocks",
+        "production build: random",
+        "residue",
+        "moduli.base[i];",
+        "moduli.base[i] - 1;",
+    );
+}
+
+#[test]
+fn sums_of_least_residues_that_are_not_folded_are_caught_by_the_largest_k_alone() {
+    let change = Some(("if (k % FOLD_DEPTH == 0) sum", "if (false) sum"));
+    let of = |kind| outcome("moduli-naive-blocks", kind, change);
+    for kind in ["layers: random", "layers: K where"] {
+        let row = of(kind);
+        assert!(row.ok, "{kind}: {}", row.message);
+    }
+    let row = of("layers: the largest K");
+    assert_eq!(
+        row.first_bad_layer.as_deref(),
+        Some("accumulator"),
+        "{}",
+        row.message
+    );
+    // A sign where there is none.
+    let change = Some(("typedef u8 Residue;", "typedef i8 Residue;"));
+    let row = outcome("moduli-naive-blocks", "layers: random", change);
+    assert_eq!(
+        row.first_bad_layer.as_deref(),
+        Some("accumulator"),
+        "{}",
+        row.message
     );
 }
 
 #[test]
 fn padding_that_keeps_its_poison_is_caught_at_the_residues() {
     for to in [
-        "if (!run.exists || run.line >= m.lines) return;\n    const i32 exponent",
-        "if (!run.exists || run.k >= m.depth) return;\n    const i32 exponent",
+        "if (!run.exists || run.line >= m.lines) return;\n    const bool given",
+        "if (!run.exists || run.k >= m.depth) return;\n    const bool given",
     ] {
         for kind in ["layers: sizes", "production build: sizes"] {
             caught(
                 kind,
                 "residue",
-                "if (!run.exists) return;\n    const i32 exponent",
+                "if (!run.exists) return;\n    const bool given",
                 to,
             );
         }
@@ -256,8 +291,8 @@ fn a_wrong_place_of_a_line_a_plane_or_a_tile_is_caught_where_it_is_read_or_writt
 #[test]
 fn a_wrong_tail_of_k_is_caught_at_the_accumulators() {
     let (from, to) = (
-        "for (u32 k = 0; k < m.padded_depth; ++k)\n        sum += (u32)",
-        "for (u32 k = 0; k + 32 < m.padded_depth; ++k)\n        sum += (u32)",
+        "for (u32 k = 0; k < m.padded_depth; ++k) {",
+        "for (u32 k = 0; k + 32 < m.padded_depth; ++k) {",
     );
     caught("layers: random", "accumulator", from, to);
     caught("production build: random", "mod", from, to);

@@ -69,9 +69,9 @@ fn a_whole_family_is_validated_without_what_the_device_cannot_run() {
         "moduli-mma",
         "moduli-mma-fast",
         "moduli-wgmma",
+        "moduli-wgmma-14",
         "moduli-wgmma-15",
         "moduli-wgmma-accurate",
-        "moduli-wgmma-cluster",
         "s8s8s32-128x128",
         "s8s8s32-128x256",
     ] {

@@ -259,13 +259,13 @@ fn flags_and_variants_that_do_not_apply_are_refused() {
         (2, &["--beta", "inf", "--add", "C0.npy"], &["--beta", "finite"]),
         (
             2,
-            &["--device", "emulated", "--bits", "7"],
-            &["bits = 7", "8 to 72"],
+            &["--device", "emulated", "--bits", "25"],
+            &["bits = 25", "26 to 72"],
         ),
         (
             2,
             &["--device", "emulated", "--bits", "73"],
-            &["bits = 73", "8 to 72"],
+            &["bits = 73", "26 to 72"],
         ),
         (
             2,

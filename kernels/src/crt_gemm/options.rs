@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::moduli::{ACCUMULATOR_DEPTH, Bound, MAX_BITS};
+use super::moduli::{ACCUMULATOR_DEPTH, Bound, MAX_BITS, Residues};
 use crate::family::{SIZE_KEY, VariantError};
 use crate::multiply::MultiplyError;
 
@@ -39,6 +39,8 @@ pub struct Options {
     pub bits: Option<u32>,
     /// What bounds the sums; of `moduli`. Default: [`Bound::Accurate`].
     pub bound: Option<Bound>,
+    /// Which residues are multiplied; of `moduli` with `naive` or `wgmma`. Default: [`Residues::Balanced`].
+    pub residues: Option<Residues>,
 }
 
 /// How doubles become integers.
@@ -47,7 +49,7 @@ pub struct Options {
 pub enum Scheme {
     /// Two slices, seven primes.
     Split2,
-    /// Values cut to integers, as many moduli as K and the wanted bits need.
+    /// Values rounded to integers, as many moduli as K and the wanted bits need.
     Moduli,
     /// None: the INT8 product alone, of bytes with a sign.
     Int8,
@@ -120,8 +122,6 @@ pub struct LaunchOptions {
     pub stages: Option<u32>,
     /// Blocks in flight, each of which takes tile after tile; of `wgmma`. Default: one a tile.
     pub in_flight: Option<u32>,
-    /// Blocks that share what they read of B; of `wgmma`. Default: 1, which shares nothing.
-    pub cluster: Option<u32>,
 }
 
 /// What a trial multiplies.
@@ -155,12 +155,10 @@ const _: () = assert!(MAX_MODULI_EDGE as usize <= ACCUMULATOR_DEPTH);
 pub const DEFAULT_BITS: u32 = 53;
 /// The same of `fixed-point`: 7 bytes with the sign.
 pub const DEFAULT_MANTISSA: u32 = 55;
-/// Least `options.bits`.
-pub const MIN_BITS: u32 = 8;
+/// Least `options.bits`: more than the bits of a magnitude that bounds a sum, as rounding to integers takes for granted.
+pub const MIN_BITS: u32 = 26;
 /// Largest `launch.stages` of `wgmma`: what a Hopper block's shared memory holds beside the remainders.
 pub const MAX_WGMMA_STAGES: u32 = 4;
-/// Largest `launch.cluster`.
-pub const MAX_CLUSTER: u32 = 2;
 /// Largest `launch.in_flight`.
 pub const MAX_IN_FLIGHT: u32 = 65_535;
 /// Largest `launch.stages`.
@@ -186,6 +184,7 @@ impl VariantFile {
             tile,
             bits,
             bound,
+            residues,
         } = self.options;
         let tensor = kernel.has_tensor_cores();
         let name = word(&kernel);
@@ -230,31 +229,16 @@ impl VariantFile {
                 ("launch.block", launch.block),
                 ("launch.stages", launch.stages),
                 ("launch.in_flight", launch.in_flight),
-                ("launch.cluster", launch.cluster),
             ];
             if let Some((key, _)) = keys.into_iter().find(|(_, value)| value.is_some()) {
                 return wrong(key, "cublas has none to choose".to_owned());
             }
         }
-        match self.launch.cluster {
-            Some(_) if kernel != KernelKind::Wgmma => {
-                return wrong("launch.cluster", format!("the blocks of {name} share nothing"));
-            }
-            Some(blocks) => VariantError::within("launch.cluster", blocks, 1..=MAX_CLUSTER)?,
-            None => {}
-        }
         match self.launch.in_flight {
             Some(_) if kernel != KernelKind::Wgmma => {
                 return wrong("launch.in_flight", format!("{name} has one a tile"));
             }
-            Some(blocks) => {
-                VariantError::within("launch.in_flight", blocks, 1..=MAX_IN_FLIGHT)?;
-                let cluster = self.cluster();
-                if !blocks.is_multiple_of(cluster) {
-                    let what = format!("{blocks} is not a multiple of {cluster}, the blocks of a cluster");
-                    return wrong("launch.in_flight", what);
-                }
-            }
+            Some(blocks) => VariantError::within("launch.in_flight", blocks, 1..=MAX_IN_FLIGHT)?,
             None => {}
         }
         let chooses_tile = tensor && scheme != Scheme::Split2 && kernel != KernelKind::Wgmma;
@@ -262,6 +246,12 @@ impl VariantFile {
             (true, None) => return wrong("options.tile", format!("{name} needs it: `128x128` or `128x256`")),
             (false, Some(_)) => return wrong("options.tile", format!("{name} has none to choose")),
             (true, Some(_)) | (false, None) => {}
+        }
+        let chooses_residues =
+            scheme == Scheme::Moduli && matches!(kernel, KernelKind::Naive | KernelKind::Wgmma);
+        if residues.is_some() && !chooses_residues {
+            let what = format!("{name} with `{}` has none to choose", word(&scheme));
+            return wrong("options.residues", what);
         }
         let has_bits = matches!(scheme, Scheme::Moduli | Scheme::FixedPoint);
         for (key, is_set, is_had, owners) in [
@@ -348,11 +338,6 @@ impl VariantFile {
         }
     }
 
-    /// Blocks that share what they read of B.
-    pub fn cluster(&self) -> u32 {
-        self.launch.cluster.unwrap_or(1)
-    }
-
     /// Bits of a line's largest value that count, in the choice of the moduli; bits of mantissa of `fixed-point`.
     pub fn bits(&self) -> u32 {
         let default = if self.options.scheme == Scheme::FixedPoint {
@@ -384,6 +369,11 @@ impl VariantFile {
         self.options.bound.unwrap_or_default()
     }
 
+    /// Which residues are multiplied.
+    pub fn residues(&self) -> Residues {
+        self.options.residues.unwrap_or_default()
+    }
+
     /// The options with their values, in the order of the file format.
     pub fn described(&self) -> Vec<(&'static str, String)> {
         let mut all = vec![
@@ -399,12 +389,12 @@ impl VariantFile {
         }
         if self.options.scheme == Scheme::Moduli {
             all.push(("options.bound", word(&self.bound())));
+            all.push(("options.residues", word(&self.residues())));
         }
         for (key, value) in [
             ("launch.block", self.launch.block),
             ("launch.stages", self.launch.stages),
             ("launch.in_flight", self.launch.in_flight),
-            ("launch.cluster", self.launch.cluster),
         ] {
             all.extend(value.map(|value| (key, value.to_string())));
         }

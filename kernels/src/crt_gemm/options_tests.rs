@@ -94,21 +94,8 @@ fn options_of_another_scheme_are_refused() {
             .unwrap_err()
             .to_string()
     };
-    let wgmma = include_str!("../../../variants/crt-gemm/moduli-wgmma-cluster.toml");
+    let mma = include_str!("../../../variants/crt-gemm/moduli-mma.toml");
     for (text, from, to, said) in [
-        (
-            NAIVE,
-            "[launch]",
-            "[launch]\ncluster = 2",
-            "key `launch.cluster`: the blocks of naive share nothing",
-        ),
-        (wgmma, "cluster = 2", "cluster = 3", "key `launch.cluster`"),
-        (
-            wgmma,
-            "in_flight = 132",
-            "in_flight = 131",
-            "key `launch.in_flight`: 131 is not a multiple of 2",
-        ),
         (
             NAIVE,
             "kernel = \"naive\"",
@@ -123,6 +110,18 @@ fn options_of_another_scheme_are_refused() {
         ),
         (
             NAIVE,
+            "kernel = \"naive\"",
+            "kernel = \"naive\"\nresidues = \"least\"",
+            "key `options.residues`: naive with `split2` has none",
+        ),
+        (
+            mma,
+            "kernel = \"mma\"",
+            "kernel = \"mma\"\nresidues = \"least\"",
+            "key `options.residues`: mma with `moduli` has none",
+        ),
+        (
+            NAIVE,
             "split2",
             "int8",
             "naive computes `split2` or `moduli` only",
@@ -131,13 +130,13 @@ fn options_of_another_scheme_are_refused() {
             moduli,
             "bits = 53",
             "bits = 73",
-            "key `options.bits`: 73 is outside 8 to 72",
+            "key `options.bits`: 73 is outside 26 to 72",
         ),
         (
             moduli,
             "bits = 53",
-            "bits = 7",
-            "key `options.bits`: 7 is outside 8 to 72",
+            "bits = 25",
+            "key `options.bits`: 25 is outside 26 to 72",
         ),
         (
             moduli,

@@ -66,8 +66,6 @@ pub struct Tiling {
     pub copying_warps: u32,
     /// Bytes of shared memory beside the stages.
     pub beside: u32,
-    /// Blocks that take tiles below each other.
-    pub cluster: u32,
 }
 
 /// That of a variant; `None` for one without tensor cores.
@@ -88,7 +86,6 @@ pub fn tiling(file: &VariantFile) -> Option<Tiling> {
             copying_warps: 4,
             // The remainders, a row of which is 16 bytes longer than a tile's, and two barriers a stage.
             beside: (WGMMA_TILES.rows * (WGMMA_TILES.cols + 16)) as u32 + 16 * stages,
-            cluster: file.cluster(),
         });
     }
     let (tile, warp) = match (options.kernel, options.scheme, options.tile) {
@@ -103,7 +100,6 @@ pub fn tiling(file: &VariantFile) -> Option<Tiling> {
         stages,
         copying_warps: 0,
         beside: 0,
-        cluster: 1,
     })
 }
 
@@ -119,17 +115,9 @@ impl Tiling {
         self.stages * ((self.tile.rows + self.tile.cols) * self.tile.depth) as u32 + self.beside
     }
 
-    /// What the matrices are padded to: the tiles of a cluster.
-    pub fn padding(&self) -> Tile {
-        Tile {
-            rows: self.tile.rows * self.cluster as usize,
-            ..self.tile
-        }
-    }
-
     /// Blocks of a product: one a tile of C.
     pub fn grid(&self, shape: Shape) -> u32 {
-        let [a, b] = [Side::A, Side::B].map(|side| self.padding().plane(shape, side));
+        let [a, b] = [Side::A, Side::B].map(|side| self.tile.plane(shape, side));
         (a.lines / self.tile.rows * (b.lines / self.tile.cols)) as u32
     }
 
@@ -138,14 +126,12 @@ impl Tiling {
         let Tile { rows, cols, depth } = self.tile;
         format!(
             "#define TILE_ROWS {rows}\n#define TILE_COLS {cols}\n#define TILE_DEPTH {depth}\n#define TILE_WARP_ROWS {}\n\
-             #define TILE_WARP_COLS {}\n#define TILE_STAGES {}\n#define BLOCK {}\n#define SHARED_BYTES {}\n\
-             #define CLUSTER {}\n\n",
+             #define TILE_WARP_COLS {}\n#define TILE_STAGES {}\n#define BLOCK {}\n#define SHARED_BYTES {}\n\n",
             self.warp.0,
             self.warp.1,
             self.stages,
             self.block(),
-            self.shared_bytes(),
-            self.cluster
+            self.shared_bytes()
         )
     }
 }
@@ -182,22 +168,6 @@ mod tests {
         let tiling = of(include_str!("../../../variants/crt-gemm/moduli-wgmma.toml")).unwrap();
         assert_eq!((tiling.block(), tiling.stages), (384, 4));
         assert!(tiling.shared_bytes() <= 227 * 1024, "{}", tiling.shared_bytes());
-    }
-
-    #[test]
-    fn clusters_are_whole() {
-        let tiling = of(include_str!(
-            "../../../variants/crt-gemm/moduli-wgmma-cluster.toml"
-        ))
-        .unwrap();
-        for rows in [1, 128, 129, 256, 257] {
-            let shape = Shape {
-                rows,
-                cols: 1,
-                depth: 1,
-            };
-            assert_eq!(tiling.grid(shape) as usize, 2 * rows.div_ceil(256));
-        }
     }
 
     #[test]

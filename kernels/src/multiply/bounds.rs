@@ -13,7 +13,7 @@ const SMALLEST: i32 = -1074;
 pub struct Line {
     /// The most that one of its values was off when it was multiplied.
     pub lost: f64,
-    /// At least the sum of its magnitudes.
+    /// At least the sum of its magnitudes, and of those that were multiplied.
     pub sum: f64,
     /// All values that were multiplied are multiples of 2^`unit`.
     pub unit: i32,
@@ -21,8 +21,8 @@ pub struct Line {
 
 /// Bounds on the error of every element of a product.
 ///
-/// With a' and b' what was multiplied in the place of a and b, and |a'| at most |a|, the sum of a b - a' b' is at most the
-/// most that an a is off times the sum of |b|, and the most that a b is off times the sum of |a|.
+/// With a' and b' what was multiplied in the place of a and b, the sum of a b - a' b' is at most the most that an a is off
+/// times the sum of |b|, and the most that a b is off times the sum of |a'|.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bounds {
     /// Rows of A.
@@ -43,9 +43,9 @@ impl Bounds {
             return f64::INFINITY;
         }
         let (row, col) = (self.rows[r], self.cols[c]);
-        let cut = sum_up(product_up(row.lost, col.sum), product_up(col.lost, row.sum));
+        let lost = sum_up(product_up(row.lost, col.sum), product_up(col.lost, row.sum));
         sum_up(
-            sum_up(cut, self.constant),
+            sum_up(lost, self.constant),
             rounding(value, row.unit.saturating_add(col.unit)),
         )
     }

@@ -20,6 +20,7 @@ static inline unsigned int __float_as_uint(float a) { unsigned int bits; __built
 static inline float __uint_as_float(unsigned int bits) { float a; __builtin_memcpy(&a, &bits, 4); return a; }
 // One rounding, to the nearest.
 static inline float __fmaf_rn(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+static inline double __fma_rn(double a, double b, double c) { return __builtin_fma(a, b, c); }
 static inline float __fsqrt_rn(float a) { return __builtin_sqrtf(a); }
 // Halves away from zero.
 static inline double round(double a) { return __builtin_round(a); }

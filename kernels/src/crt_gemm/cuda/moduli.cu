@@ -1,5 +1,5 @@
 // N moduli: what all steps from doubles on share, and the exponents. What stands above this text is printed: MOST_MODULI,
-// SUM_WORDS, ROUNDED_BITS, BOUND_BY_PRODUCT, CONVERSION_BLOCK, IN_BLOCKS.
+// SUM_WORDS, ROUNDED_BITS, BOUND_BY_PRODUCT, CONVERSION_BLOCK, IN_BLOCKS, LEAST_RESIDUES, FOLD_DEPTH.
 
 typedef unsigned char u8;
 typedef signed char i8;
@@ -7,6 +7,13 @@ typedef int i32;
 typedef unsigned int u32;
 typedef long long i64;
 typedef unsigned long long u64;
+
+// What is multiplied: balanced residues, or the least that are not negative.
+#if LEAST_RESIDUES
+typedef u8 Residue;
+#else
+typedef i8 Residue;
+#endif
 
 // Bit of the status for a value that is not finite.
 #define NOT_FINITE 1u
@@ -39,11 +46,11 @@ struct Moduli {
     u32 count;
     u32 negated[MOST_MODULI];     // -p
     u32 reciprocal[MOST_MODULI];  // 2^32 / p, rounded down.
-    u32 positive[MOST_MODULI];    // The least multiple of p from 2^31 on.
-    u32 powers[MOST_MODULI][3];   // 256^i modulo p, balanced, for i = 0..11, a byte each.
-    u32 base[MOST_MODULI];        // A float k p whose last bit is 1, and stays so if a sum of digits times powers is added.
+    u32 positive[MOST_MODULI];    // A multiple of p that makes every sum one without a sign.
+    u32 powers[MOST_MODULI][3];   // 2^(29 w) 256^i modulo p, balanced, for byte i of word w, a byte each.
+    u32 base[MOST_MODULI];        // A float k p - h whose last bit is 1, and stays so if a sum of digits times powers is added.
     u32 inverse[MOST_MODULI];     // 1 / p, a float.
-    u32 offset[MOST_MODULI];      // A float M - k for which M + y / p has the last bit 1, where M and k agree modulo 256.
+    u32 offset[MOST_MODULI];      // A float M - k for which M + (y - h) / p has the last bit 1, where M p is k p - h modulo 256.
 };
 
 // H, the largest number below P / 2.
@@ -237,7 +244,7 @@ moduli_exponents(u32 lines, const Half half, const u32 *tops, const u64 *bounds,
     if (line >= lines) return;
     const u64 u = bounds[line];
     const i32 top = top_of(tops[line]);
-    // Nothing that this line meets is not zero: its integers may all be 0.
+    // Nothing that this line meets is not zero: what its integers are does not matter, and they are 1 at most.
     i32 exponent = -top;
     if (u != 0) {
         const i32 length = 64 - __clzll((i64)u);
@@ -250,7 +257,7 @@ moduli_exponents(u32 lines, const Half half, const u32 *tops, const u64 *bounds,
     exponents[line] = exponent;
 }
 
-// mod: of a 32-bit sum with a sign, in 0..p. The reciprocal is rounded down, so the quotient is right or one too small.
+// mod: of a 32-bit sum, in 0..p. The reciprocal is rounded down, so the quotient is right or one too small.
 __device__ __forceinline__ u32 remainder_of(i32 sum, const Moduli &moduli, u32 i)
 {
     const u32 x = (u32)sum + moduli.positive[i];

@@ -1,32 +1,40 @@
-// From doubles to balanced residues, a byte for each modulus.
+// From doubles to residues, a byte for each modulus.
 
-// Bits below a value's mantissa in two words: what is cut without a third word stays below 2^62.
-#define ROOM 9
+// An integer is a sum of words with signs, each so many bits above the one before.
+#define WORD_BITS 29
+// An integer of so many bits fits two words, the second of which has 30 bits at most.
+#define TWO_WORDS 59
+// A double that leaves of what is added to it the nearest multiple of 2^n, the even one of two, in its last bits.
+#define NEAREST(n) (1.5 * (double)(1ull << FRACTION) * (double)(1ull << (n)))
 
-// split: v * 2^exponent cut towards zero, as a magnitude of so many words and a sign.
-template <int WORDS> struct Cut {
-    u32 word[WORDS];
-    bool negative;
+template <int WORDS> struct Integer {
+    i32 word[WORDS];
 };
 
-// How far to the left a value's mantissa goes.
-__device__ __forceinline__ i32 shift_of(const Parts &parts, i32 exponent) { return parts.exponent + exponent; }
+__device__ __forceinline__ double power_of_two(i32 exponent) { return __longlong_as_double((i64)(exponent + 1023) << FRACTION); }
 
-// One that goes to the left by ROOM at most.
-__device__ __forceinline__ void cut(Cut<2> &cut, const Parts &parts, i32 exponent)
+// split: v * 2^exponent to the nearest, the even one of two, where it is at most 2^TWO_WORDS. No sum here is rounded but those
+// that are to be: what is left of a value is a multiple of its last bit, and has no more bits than it.
+__device__ __forceinline__ void split(double v, i32 exponent, Integer<2> &integer)
 {
-    const u64 low = (parts.mantissa << ROOM) >> min(ROOM - shift_of(parts, exponent), 63);
-    cut.word[0] = (u32)low;
-    cut.word[1] = (u32)(low >> 32);
-    cut.negative = parts.negative;
+    const double scale = power_of_two(exponent);
+    const double high = __fma_rn(v, scale, NEAREST(WORD_BITS));
+    const double rest = __fma_rn(v, scale, NEAREST(WORD_BITS) - high);
+    integer.word[0] = (i32)(u32)(u64)__double_as_longlong(rest + NEAREST(0));
+    integer.word[1] = (i32)(u32)(u64)__double_as_longlong(high);
 }
 
-__device__ __forceinline__ void cut(Cut<3> &cut, const Parts &parts, i32 exponent)
+// split: the same whatever the exponent.
+__device__ __forceinline__ void split(double v, i32 exponent, Integer<3> &integer)
 {
-    const i32 shift = shift_of(parts, exponent);
+    const Parts parts = parts_of(v);
+    const i32 shift = parts.exponent + exponent;
     u64 low = parts.mantissa, high = 0;
     if (shift < 0) {
-        low = shift > -64 ? low >> -shift : 0;
+        const i32 down = min(-shift, 63);
+        const u64 half = 1ull << (down - 1), left = low & (2 * half - 1);
+        low >>= down;
+        low += left > half || (left == half && (low & 1));
     } else if (shift >= 64) {
         high = low << (shift - 64);
         low = 0;
@@ -34,24 +42,16 @@ __device__ __forceinline__ void cut(Cut<3> &cut, const Parts &parts, i32 exponen
         high = low >> (64 - shift);
         low <<= shift;
     }
-    cut.word[0] = (u32)low;
-    cut.word[1] = (u32)(low >> 32);
-    cut.word[2] = (u32)high;
-    cut.negative = parts.negative;
+    const u64 mask = (1ull << WORD_BITS) - 1;
+    integer.word[0] = (i32)(low & mask);
+    integer.word[1] = (i32)(low >> WORD_BITS & mask);
+    integer.word[2] = (i32)(low >> 2 * WORD_BITS | high << (64 - 2 * WORD_BITS));
+#pragma unroll
+    for (int i = 0; i < 3; ++i) integer.word[i] = parts.negative ? -integer.word[i] : integer.word[i];
 }
 
 // Bytes -128..127 with the sum of byte i times 256^i: that of x + 128 (1 + 256 + ..), each byte less 128.
-template <int WORDS> __device__ __forceinline__ void digits_of(const Cut<WORDS> &cut, u32 (&digits)[WORDS])
-{
-    const u32 flip = cut.negative ? ~0u : 0;
-    u64 sum = cut.negative;
-#pragma unroll
-    for (int i = 0; i < WORDS; ++i) {
-        sum += (u64)(cut.word[i] ^ flip) + 0x80808080u;
-        digits[i] = (u32)sum ^ 0x80808080u;
-        sum >>= 32;
-    }
-}
+__device__ __forceinline__ u32 digits_of(i32 word) { return ((u32)word + 0x80808080u) ^ 0x80808080u; }
 
 // sum + a * b, byte by byte, each with its sign.
 __device__ __forceinline__ i32 dot_digits(u32 a, u32 b, i32 sum)
@@ -64,15 +64,15 @@ __device__ __forceinline__ i32 dot_digits(u32 a, u32 b, i32 sum)
 #endif
 }
 
-// residue: the balanced one, -p/2 .. (p-1)/2, in the last byte; modulo 256 that byte is the residue itself.
+// residue: in the last byte, the balanced one or the least that is not negative.
 template <int WORDS> __device__ __forceinline__ u32 residue(const u32 (&digits)[WORDS], const Moduli &moduli, u32 i)
 {
-    // y, the sum of digits times powers, onto the bits of the float k p: those of k p + y.
+    // y, the sum of digits times powers, onto the bits of the float k p - h: those of k p + y - h.
     i32 sum = (i32)moduli.base[i];
 #pragma unroll
     for (int word = 0; word < WORDS; ++word) sum = dot_digits(digits[word], moduli.powers[i][word], sum);
-    // M + y / p, rounded to the nearest whole number: the host has tried every y. The last byte of
-    // (k p + y) - (M + quotient) p is that of y - quotient p.
+    // M + (y - h) / p, rounded to the nearest whole number: the host has tried every y. The last byte of
+    // (k p + y - h) - (M + quotient) p is that of y - quotient p.
     const float quotient = __fmaf_rn(__uint_as_float((u32)sum), __uint_as_float(moduli.inverse[i]),
                                      __uint_as_float(moduli.offset[i]));
     return (u32)sum + __float_as_uint(quotient) * moduli.negated[i];
@@ -87,29 +87,32 @@ __device__ __forceinline__ u32 last_bytes(u32 a, u32 b, u32 c, u32 d)
 // residue: those of a run for every modulus.
 template <int WORDS>
 __device__ __forceinline__ void residues_of(const double (&v)[RUN], i32 exponent, const Lines &m, const Run &run,
-                                            const Moduli &moduli, i8 *residues, u32 *cuts)
+                                            const Moduli &moduli, Residue *residues, u32 *integers)
 {
     u32 digits[RUN][WORDS];
 #pragma unroll
     for (u32 i = 0; i < RUN; ++i) {
-        Cut<WORDS> value;
-        cut(value, parts_of(v[i]), exponent);
+        Integer<WORDS> integer;
+        split(v[i], exponent, integer);
 #ifdef ASSAY_TRACE
         if (run.line < m.lines && run.k + i < m.depth) {
-            // With its sign, in four words.
-            u32 *const out = cuts + 4 * ((u64)run.line * m.depth + run.k + i);
-            u32 carry = value.negative;
-            for (u32 word = 0; word < 4; ++word) {
-                const u32 magnitude = word < WORDS ? value.word[word < WORDS ? word : 0] : 0;
-                out[word] = value.negative ? ~magnitude + carry : magnitude;
-                carry = carry && magnitude == 0;
-            }
+            // In four words: the first two, and the third at its place.
+            const i64 two = (i64)integer.word[0] + (i64)integer.word[1] * (1ll << WORD_BITS);
+            const i64 third = WORDS > 2 ? integer.word[WORDS > 2 ? 2 : 0] : 0;
+            const u64 low = (u64)two + ((u64)third << 2 * WORD_BITS);
+            const u64 high = (u64)(two >> 63) + (u64)(third >> (64 - 2 * WORD_BITS)) + (low < (u64)two);
+            u32 *const out = integers + 4 * ((u64)run.line * m.depth + run.k + i);
+            out[0] = (u32)low;
+            out[1] = (u32)(low >> 32);
+            out[2] = (u32)high;
+            out[3] = (u32)(high >> 32);
         }
 #endif
-        digits_of(value, digits[i]);
+#pragma unroll
+        for (int word = 0; word < WORDS; ++word) digits[i][word] = digits_of(integer.word[word]);
     }
     const u64 plane = (u64)m.padded_lines * m.padded_depth;
-    i8 *out = residues + place_of(m.padded_lines, m.padded_depth, run.line, run.k);
+    Residue *out = residues + place_of(m.padded_lines, m.padded_depth, run.line, run.k);
     for (u32 i = 0; i < moduli.count; ++i) {
         u32 word[RUN / 4];
 #pragma unroll
@@ -123,20 +126,20 @@ __device__ __forceinline__ void residues_of(const double (&v)[RUN], i32 exponent
 
 // residue: those of all lines, zero in the padding.
 extern "C" __global__ void __launch_bounds__(CONVERSION_BLOCK)
-moduli_residues(const double *values, const Lines m, const Moduli moduli, const i32 *exponents, i8 *residues, u32 *cuts)
+moduli_residues(const double *values, const Lines m, const Moduli moduli, const u32 *tops, const i32 *exponents,
+                const u32 *status, Residue *residues, u32 *integers)
 {
     const Run run = run_of(m);
     double v[RUN];
     fetch(values, m, run, v);
     if (!run.exists) return;
-    const i32 exponent = run.line < m.lines ? exponents[run.line] : 0;
-    // Few values need a third word: those that stay whole, of lines that meet little.
-    i32 most = ROOM;
-#pragma unroll
-    for (u32 i = 0; i < RUN; ++i) most = max(most, shift_of(parts_of(v[i]), exponent));
-    if (most > ROOM) {
-        residues_of<3>(v, exponent, m, run, moduli, residues, cuts);
+    const bool given = run.line < m.lines;
+    const i32 exponent = given ? exponents[run.line] : 0, top = given ? top_of(tops[run.line]) : 0;
+    // Few lines need a third word, those that stay whole since they meet little; few have a power of two that is no double; few
+    // products have values that are not finite.
+    if (*status == 0 && exponent + top <= TWO_WORDS && exponent > -1023 && exponent < 1024) {
+        residues_of<2>(v, exponent, m, run, moduli, residues, integers);
     } else {
-        residues_of<2>(v, exponent, m, run, moduli, residues, cuts);
+        residues_of<3>(v, exponent, m, run, moduli, residues, integers);
     }
 }

@@ -5,8 +5,6 @@
 // need sm_90a. Bytes lie as the conversions have written them for this kernel: in blocks of 128 of K, a block's lines one after
 // the other, each line's 16-byte chunks permuted by the line's number modulo 8: what the instruction calls the swizzle of 128
 // bytes. A tile's lines of one block are therefore one piece of memory, and one bulk copy.
-//
-// With CLUSTER = 2 two blocks take tiles below each other: each copies half of B's lines into the shared memory of both.
 
 #define CONSUMERS 2
 #define WARPS_A_GROUP 4
@@ -23,12 +21,6 @@ static_assert(TILE_ROWS == 64 * CONSUMERS && TILE_COLS == 256 && TILE_DEPTH == 1
 // All of them lie in stages that nobody has to give back first.
 #define LAG (TILE_STAGES / 2)
 static_assert(BARRIERS_AT + TILE_STAGES * 16 <= SHARED_BYTES, "the host gives what this takes");
-static_assert(CLUSTER == 1 || CLUSTER == 2, "blocks that share B");
-#if CLUSTER > 1
-#define IN_CLUSTERS __cluster_dims__(CLUSTER, 1, 1)
-#else
-#define IN_CLUSTERS
-#endif
 
 __device__ __forceinline__ u32 shared_address(const void *at) { return (u32)__cvta_generic_to_shared(at); }
 
@@ -37,11 +29,9 @@ __device__ __forceinline__ void barrier_init(u32 barrier, u32 arrivals)
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
 }
 
-// Arrive at the barrier that lies in the same place of a block of the cluster.
-__device__ __forceinline__ void barrier_arrive(u32 barrier, u32 block)
+__device__ __forceinline__ void barrier_arrive(u32 barrier)
 {
-    asm volatile("{ .reg .b32 there; mapa.shared::cluster.u32 there, %0, %1; mbarrier.arrive.shared::cluster.b64 _, [there]; }"
-                 ::"r"(barrier), "r"(block) : "memory");
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
 // Arrive, and let the phase wait for so many copied bytes too.
@@ -70,28 +60,6 @@ __device__ __forceinline__ void bulk_copy(u32 to, const void *from, u32 bytes, u
                  : "memory");
 }
 
-// The same into every block of the cluster, whose barriers in that place count the bytes.
-__device__ __forceinline__ void bulk_copy_to_all(u32 to, const void *from, u32 bytes, u32 barrier)
-{
-#if CLUSTER > 1
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1], %2, [%3], %4;"
-                 ::"r"(to), "l"(from), "r"(bytes), "r"(barrier), "h"((unsigned short)((1 << CLUSTER) - 1))
-                 : "memory");
-#else
-    bulk_copy(to, from, bytes, barrier);
-#endif
-}
-
-// All threads of the cluster meet.
-__device__ __forceinline__ void meet()
-{
-#if CLUSTER > 1
-    asm volatile("barrier.cluster.arrive.release; barrier.cluster.wait.acquire;" ::: "memory");
-#else
-    __syncthreads();
-#endif
-}
-
 // What tells the instruction where lines along K lie: 8 of them in 1024 bytes, swizzled by 128.
 __device__ __forceinline__ u64 descriptor(u32 at)
 {
@@ -102,10 +70,15 @@ __device__ __forceinline__ u64 descriptor(u32 at)
     "+r"(d[n]), "+r"(d[n + 1]), "+r"(d[n + 2]), "+r"(d[n + 3]), "+r"(d[n + 4]), "+r"(d[n + 5]), "+r"(d[n + 6]), "+r"(d[n + 7])
 #define THIRTY_TWO(n) EIGHT(n), EIGHT(n + 8), EIGHT(n + 16), EIGHT(n + 24)
 
+#if LEAST_RESIDUES
+#define BYTES "u8.u8"
+#else
+#define BYTES "s8.s8"
+#endif
 // d = a * b, or d += a * b where `add` is not 0: 64 x 256 x 32. Sums wrap.
 __device__ __forceinline__ void multiply(i32 (&d)[128], u64 a, u64 b, u32 add)
 {
-    asm volatile("{ .reg .pred p; setp.ne.b32 p, %130, 0; wgmma.mma_async.sync.aligned.m64n256k32.s32.s8.s8 {"
+    asm volatile("{ .reg .pred p; setp.ne.b32 p, %130, 0; wgmma.mma_async.sync.aligned.m64n256k32.s32." BYTES " {"
                  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
                  "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
                  "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
@@ -157,44 +130,42 @@ struct Ring {
     }
 };
 
-// Products of `count` planes, tile after tile: `finish` gets a consumer's sums of each. The blocks of a cluster take
-// neighbours: the host makes tiles in a column and blocks as many as clusters hold.
-template <class Finish>
-__device__ __forceinline__ void products(const Product &m, u32 count, const i8 *a, const i8 *b, u8 *memory, Finish finish)
+// Products of `count` planes, tile after tile: `finish` gets a consumer's sums of each, `fold` those of FOLD_DEPTH of K that
+// are to be added to.
+template <class Fold, class Finish>
+__device__ __forceinline__ void products(const Product &m, u32 count, const i8 *a, const i8 *b, u8 *memory, Fold fold,
+                                         Finish finish)
 {
     const u32 stages = shared_address(memory), barriers = stages + BARRIERS_AT;
-    // A stage's two barriers: it has arrived, and all of the cluster have read it.
+    // A stage's two barriers: it has arrived, and all have read it.
     auto full = [&](u32 stage) { return barriers + stage * 16; };
     auto empty = [&](u32 stage) { return barriers + stage * 16 + 8; };
     if (threadIdx.x == 0) {
         for (u32 stage = 0; stage < TILE_STAGES; ++stage) {
             barrier_init(full(stage), 1);
-            barrier_init(empty(stage), CLUSTER * CONSUMERS * WARPS_A_GROUP);
+            barrier_init(empty(stage), CONSUMERS * WARPS_A_GROUP);
         }
         asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     }
-    meet();
+    __syncthreads();
     const u32 tiles = m.a_lines / TILE_ROWS * (m.b_lines / TILE_COLS);
     const u32 blocks = m.padded_depth / TILE_DEPTH;
     Ring ring = {0, 0};
     if (threadIdx.x < GROUP_THREADS) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
         if (threadIdx.x == 0) {
-            // Its part of B's lines.
-            constexpr u32 PART = (STAGE_BYTES - A_BYTES) / CLUSTER;
-            const u32 part = blockIdx.x % CLUSTER * PART;
             for (u32 work = blockIdx.x; work < tiles * count; work += gridDim.x) {
                 const u32 modulus = work / tiles;
                 const Corner corner = corner_of(work % tiles, m);
                 const i8 *left = a + (u64)modulus * m.a_lines * m.padded_depth + (u64)corner.row * TILE_DEPTH;
-                const i8 *right = b + (u64)modulus * m.b_lines * m.padded_depth + (u64)corner.col * TILE_DEPTH + part;
+                const i8 *right = b + (u64)modulus * m.b_lines * m.padded_depth + (u64)corner.col * TILE_DEPTH;
                 for (u32 k = 0; k < blocks; ++k) {
                     // The first time round nothing is in a stage: the phase before the first counts as over.
                     barrier_wait(empty(ring.stage), ring.parity ^ 1);
                     barrier_expect(full(ring.stage), STAGE_BYTES);
                     const u32 to = stages + ring.stage * STAGE_BYTES;
                     bulk_copy(to, left, A_BYTES, full(ring.stage));
-                    bulk_copy_to_all(to + A_BYTES + part, right, PART, full(ring.stage));
+                    bulk_copy(to + A_BYTES, right, STAGE_BYTES - A_BYTES, full(ring.stage));
                     left += (u64)m.a_lines * TILE_DEPTH;
                     right += (u64)m.b_lines * TILE_DEPTH;
                     ring.advance();
@@ -205,9 +176,8 @@ __device__ __forceinline__ void products(const Product &m, u32 count, const i8 *
         asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
         // The same for all lanes, as the compiler cannot know.
         const u32 consumer = __shfl_sync(0xffffffffu, threadIdx.x / GROUP_THREADS - 1, 0);
-        // A lane for each block of the cluster.
         auto give_back = [&](u32 stage) {
-            if (threadIdx.x % 32 < CLUSTER) barrier_arrive(empty(stage), threadIdx.x % 32);
+            if (threadIdx.x % 32 == 0) barrier_arrive(empty(stage));
         };
         bool started = blocks == 0;
         for (u32 work = blockIdx.x; work < tiles * count; work += gridDim.x) {
@@ -217,34 +187,34 @@ __device__ __forceinline__ void products(const Product &m, u32 count, const i8 *
                 asm volatile("bar.sync 3, %0;" ::"n"(CONSUMERS * GROUP_THREADS) : "memory");
                 started = true;
             }
-            for (u32 k = 0; k < blocks; ++k) {
-                barrier_wait(full(ring.stage), ring.parity);
-                const u32 at = stages + ring.stage * STAGE_BYTES;
-                asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+            for (u32 first = 0; first < blocks; first += FOLD_DEPTH / TILE_DEPTH) {
+                if (first > 0) fold(sums, work / tiles);
+                const u32 end = min(first + FOLD_DEPTH / TILE_DEPTH, blocks);
+                for (u32 k = first; k < end; ++k) {
+                    barrier_wait(full(ring.stage), ring.parity);
+                    const u32 at = stages + ring.stage * STAGE_BYTES;
+                    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 #pragma unroll
-                for (u32 step = 0; step < TILE_DEPTH / 32; ++step)
-                    multiply(sums, descriptor(at + consumer * 64 * TILE_DEPTH + step * 32),
-                             descriptor(at + A_BYTES + step * 32), k | step);
-                asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-                // The stage before this one has been read.
-                asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
-                if (k > 0) give_back(last);
-                if (!started && k == min((u32)LAG, blocks - 1)) {
-                    asm volatile("bar.arrive 3, %0;" ::"n"(CONSUMERS * GROUP_THREADS) : "memory");
-                    started = true;
+                    for (u32 step = 0; step < TILE_DEPTH / 32; ++step)
+                        multiply(sums, descriptor(at + consumer * 64 * TILE_DEPTH + step * 32),
+                                 descriptor(at + A_BYTES + step * 32), k | step);
+                    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+                    // The stage before this one has been read.
+                    asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
+                    if (k > first) give_back(last);
+                    if (!started && k == min((u32)LAG, blocks - 1)) {
+                        asm volatile("bar.arrive 3, %0;" ::"n"(CONSUMERS * GROUP_THREADS) : "memory");
+                        started = true;
+                    }
+                    last = ring.stage;
+                    ring.advance();
                 }
-                last = ring.stage;
-                ring.advance();
+                settle(sums);
+                give_back(last);
             }
-            settle(sums);
-            if (blocks > 0) give_back(last);
             finish(sums, work / tiles, corner_of(work % tiles, m), consumer);
         }
     }
-#if CLUSTER > 1
-    // Nobody leaves while another one may still copy or arrive here.
-    meet();
-#endif
 }
 
 // Row and column in the tile of value v of a consumer's sums.
@@ -259,11 +229,12 @@ __device__ __forceinline__ u32 col_of(u32 v) { return v / 4 * 8 + threadIdx.x % 
 __device__ __forceinline__ u32 larger(u32 value, u32 bit) { return max(value, __shfl_xor_sync(0xffffffffu, value, bit)); }
 
 // bound: the largest sum of products of magnitudes in each row and in each column. Those of the padding are zero.
-extern "C" __global__ void IN_CLUSTERS __launch_bounds__(BLOCK, 1)
+extern "C" __global__ void __launch_bounds__(BLOCK, 1)
 moduli_bound(const Product m, const i8 *a, const i8 *b, u64 *rows, u64 *cols)
 {
     extern __shared__ __align__(1024) u8 memory[];
-    products(m, 1, a, b, memory, [&](i32 (&sums)[128], u32, const Corner &corner, u32 consumer) {
+    auto keep = [](i32 (&)[128], u32) {};
+    products(m, 1, a, b, memory, keep, [&](i32 (&sums)[128], u32, const Corner &corner, u32 consumer) {
         const u32 lane = threadIdx.x % 32;
         u32 of_row[2] = {};
 #pragma unroll
@@ -290,12 +261,18 @@ moduli_bound(const Product m, const i8 *a, const i8 *b, u64 *rows, u64 *cols)
 #endif
 
 // accumulator and mod.
-extern "C" __global__ void IN_CLUSTERS __launch_bounds__(BLOCK, 1)
+extern "C" __global__ void __launch_bounds__(BLOCK, 1)
 moduli_product(const Product m, const Moduli moduli, const i8 *a, const i8 *b, u8 *remainders, i32 *accumulators)
 {
     extern __shared__ __align__(1024) u8 memory[];
     u8 *const staged = memory + STAGED_AT;
-    products(m, moduli.count, a, b, memory, [&](i32 (&sums)[128], u32 modulus, const Corner &corner, u32 consumer) {
+    auto fold = [&](i32 (&sums)[128], u32 modulus) {
+#if LEAST_RESIDUES
+#pragma unroll
+        for (u32 v = 0; v < 128; ++v) sums[v] = (i32)remainder_of(sums[v], moduli, modulus);
+#endif
+    };
+    products(m, moduli.count, a, b, memory, fold, [&](i32 (&sums)[128], u32 modulus, const Corner &corner, u32 consumer) {
 #pragma unroll
         for (u32 v = 0; v < 128; v += 2) {
             // Two neighbours in a row.

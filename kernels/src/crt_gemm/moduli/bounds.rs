@@ -1,4 +1,4 @@
-//! What cutting the values of a product to whole numbers loses, line by line.
+//! What rounding the values of a product to whole numbers loses, line by line.
 
 use rayon::prelude::*;
 
@@ -8,9 +8,9 @@ use crate::multiply::{Bounds, Line, Product, power_of_two, sum_up};
 /// A unit that every sum is a multiple of: that of a line of zeros.
 const ZEROS: i32 = 100_000;
 
-/// The bounds of `product` with row i of A cut at 2^-`rows[i]` and column j of B at 2^-`cols[j]`, both towards zero.
+/// The bounds of `product` with row i of A rounded to multiples of 2^-`rows[i]` and column j of B to those of 2^-`cols[j]`.
 ///
-/// What a line loses is taken from its values, not from where they are cut: a line of small whole numbers loses nothing.
+/// What a line loses is taken from its values, not from where they are rounded: a line of small whole numbers loses nothing.
 /// Values that meet zeros alone are left out.
 ///
 /// # Panics
@@ -26,7 +26,7 @@ pub fn bounds(product: &Product, rows: &[i32], cols: &[i32]) -> Bounds {
             .into_iter()
             .zip(&meets)
             .filter_map(|(v, meets)| meets.then_some(v));
-        cut(values, exponent)
+        rounded(values, exponent)
     };
     Bounds {
         rows: rows
@@ -43,26 +43,36 @@ pub fn bounds(product: &Product, rows: &[i32], cols: &[i32]) -> Bounds {
     }
 }
 
-/// A line cut at 2^-`exponent`.
-fn cut(values: impl Iterator<Item = f64>, exponent: i32) -> Line {
+/// A line rounded to multiples of 2^-`exponent`, to the nearest, the even one of two.
+fn rounded(values: impl Iterator<Item = f64>, exponent: i32) -> Line {
     let mut line = Line {
         lost: 0.0,
         sum: 0.0,
         unit: ZEROS,
     };
     for v in values {
-        line.sum = sum_up(line.sum, v.abs());
         // The values of a product are finite.
         let Some(parts) = parts(v).filter(|parts| parts.mantissa != 0) else {
             continue;
         };
         let magnitude = parts.mantissa.unsigned_abs();
-        // Places that the cut is above the value's last bit; what is left of it is a double with that last bit.
-        let cut = (-exponent).saturating_sub(parts.exponent).clamp(0, 63);
-        let (kept, lost) = (magnitude >> cut, magnitude & ((1 << cut) - 1));
-        line.lost = line.lost.max(lost as f64 * power_of_two(parts.exponent));
-        if kept != 0 {
-            line.unit = line.unit.min(parts.exponent + cut + kept.trailing_zeros() as i32);
+        // Places that the multiples' unit is above the value's last bit; what is left of it is a double with that last bit.
+        let down = (-exponent).saturating_sub(parts.exponent).clamp(0, 63);
+        let (floor, rest) = (magnitude >> down, magnitude & ((1 << down) - 1));
+        let up = 2 * rest + (floor & 1) > 1 << down;
+        let (whole, lost) = if up {
+            (floor + 1, (1 << down) - rest)
+        } else {
+            (floor, rest)
+        };
+        let lost = lost as f64 * power_of_two(parts.exponent);
+        line.lost = line.lost.max(lost);
+        // As much as the rounded value at least.
+        line.sum = sum_up(line.sum, sum_up(v.abs(), lost));
+        if whole != 0 {
+            line.unit = line
+                .unit
+                .min(parts.exponent + down + whole.trailing_zeros() as i32);
         }
     }
     line
@@ -74,7 +84,7 @@ mod tests {
 
     use super::*;
     use crate::crt_gemm::exact::{Dyadic, dot};
-    use crate::crt_gemm::moduli::{Exponents, truncated};
+    use crate::crt_gemm::moduli::{Exponents, integers};
     use crate::crt_gemm::{Matrix, uniform, wide};
     use crate::multiply::{Dense, Order};
     use crate::seeded::Seeded;
@@ -83,14 +93,14 @@ mod tests {
         Dense::new(matrix.rows, matrix.cols, Order::Rows, matrix.values.clone()).unwrap()
     }
 
-    /// Every element of the product cut at `exponents` is within its bound; the sum of the bounds.
+    /// Every element of the product of what is rounded under `exponents` is within its bound; the sum of the bounds.
     fn assert_bounded(a: &Matrix, b: &Matrix, exponents: &Exponents) -> f64 {
         let product = Product::new(dense(a), dense(b)).unwrap();
         let bounds = bounds(&product, &exponents.rows, &exponents.cols);
-        let cut = truncated(a, b, exponents).unwrap();
+        let integers = integers(a, b, exponents).unwrap();
         let mut sum = 0.0;
         for (i, j) in (0..a.rows).flat_map(|i| (0..b.cols).map(move |j| (i, j))) {
-            let value = cut.scaled_back(&cut.sum(i, j), i, j);
+            let value = integers.scaled_back(&integers.sum(i, j), i, j);
             let bound = bounds.at(i, j, value);
             if bound.is_finite() {
                 let exact = dot(&product.row(i), &product.column(j)).unwrap();
@@ -111,7 +121,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_doubles_cut_anywhere_stay_within_the_bound(
+        fn any_doubles_rounded_anywhere_stay_within_the_bound(
             bits in prop::collection::vec(any::<u64>(), 24),
             s in -1100i32..1100,
             t in -1100i32..1100,
@@ -141,8 +151,8 @@ mod tests {
         }
         let (a, b) = (uniform(4, 60, &mut seeded), uniform(60, 3, &mut seeded));
         let bound = assert_bounded(&a, &b, &exponents(50, 50, &a, &b)) / 12.0;
-        // 2^-50 times both sums of 60 magnitudes of 1/2 on average.
-        assert!(bound < 2f64.powi(-50) * 2.0 * 45.0, "{bound:e}");
+        // 2^-51 times both sums of 60 magnitudes of 1/2 on average.
+        assert!(bound < 2f64.powi(-51) * 2.0 * 45.0, "{bound:e}");
     }
 
     #[test]
@@ -150,7 +160,7 @@ mod tests {
         let a = Matrix::from_fn(3, 4, |r, c| (r * 7 + c) as f64 - 9.0);
         let b = Matrix::from_fn(4, 2, |r, c| (r * 3 + c) as f64 / 8.0);
         assert_eq!(assert_bounded(&a, &b, &exponents(2, 5, &a, &b)), 0.0);
-        // Cut to nothing, but every value meets a zero.
+        // Rounded to nothing, but every value meets a zero.
         let a = Matrix::from_fn(2, 4, |_, c| if c < 2 { 0.1 } else { 0.0 });
         let b = Matrix::from_fn(4, 2, |r, _| if r < 2 { 0.0 } else { 0.1 });
         assert_eq!(assert_bounded(&a, &b, &exponents(-3, -3, &a, &b)), 0.0);

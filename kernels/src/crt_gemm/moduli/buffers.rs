@@ -27,8 +27,8 @@ pub enum Place {
     C,
     /// Why the product is refused, or 0.
     Status,
-    /// Trace: the cut values, 128 bits each.
-    Cuts(Side),
+    /// Trace: the integers, 128 bits each.
+    Integers(Side),
     /// Trace: 32-bit sums for each modulus and element.
     Accumulators,
     /// Trace: the sums that the theorem gives back, 192 bits each.
@@ -55,8 +55,8 @@ impl Place {
         Place::Remainders,
         Place::C,
         Place::Status,
-        Place::Cuts(Side::A),
-        Place::Cuts(Side::B),
+        Place::Integers(Side::A),
+        Place::Integers(Side::B),
         Place::Accumulators,
         Place::Sums,
     ];
@@ -75,7 +75,7 @@ impl Place {
             Place::Remainders => 14,
             Place::C => 15,
             Place::Status => 16,
-            Place::Cuts(side) => of(17, side),
+            Place::Integers(side) => of(17, side),
             Place::Accumulators => 19,
             Place::Sums => 20,
         })
@@ -98,7 +98,7 @@ impl Place {
             Place::Remainders => "remainders",
             Place::C => "C",
             Place::Status => "status",
-            Place::Cuts(side) => of("cut values of A", "cut values of B", side),
+            Place::Integers(side) => of("integers of A", "integers of B", side),
             Place::Accumulators => "accumulators",
             Place::Sums => "sums",
         }
@@ -109,7 +109,7 @@ impl Place {
         match self {
             Place::Values(_) => 0,
             Place::C => STALE,
-            Place::Cuts(_) | Place::Accumulators | Place::Sums => UNFORMED,
+            Place::Integers(_) | Place::Accumulators | Place::Sums => UNFORMED,
             _ => POISON,
         }
     }

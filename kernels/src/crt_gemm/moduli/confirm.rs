@@ -1,6 +1,6 @@
 //! Elements of a device's product, computed anew by whole numbers under the exponents that it took.
 
-use super::oracle::truncated;
+use super::oracle::integers;
 use super::scaling::Exponents;
 use super::table::product_of;
 use crate::crt_gemm::Matrix;
@@ -61,9 +61,9 @@ fn element(row: Vec<f64>, column: Vec<f64>, (s, t): (i32, i32), count: usize) ->
         rows: vec![s],
         cols: vec![t],
     };
-    let cut = truncated(&matrix(1, depth, row), &matrix(depth, 1, column), &exponents)?;
-    let fits = cut.sum_of_magnitudes(0, 0) * 2u32 < product_of(count);
-    fits.then(|| cut.scaled_back(&cut.sum(0, 0), 0, 0))
+    let integers = integers(&matrix(1, depth, row), &matrix(depth, 1, column), &exponents)?;
+    let fits = integers.sum_of_magnitudes(0, 0) * 2u32 < product_of(count);
+    fits.then(|| integers.scaled_back(&integers.sum(0, 0), 0, 0))
 }
 
 #[cfg(test)]

@@ -116,7 +116,7 @@ impl ModuliKernel {
     /// The bytes of one of the matrices, of one modulus.
     pub fn plane(&self, shape: Shape, side: Side) -> Plane {
         let tile = match tiling(&self.file) {
-            Some(tiling) => tiling.padding(),
+            Some(tiling) => tiling.tile,
             None if self.by_library() => LIBRARY_TILES,
             None if self.file.options.layout == Layout::Blocks => NAIVE_BLOCKS,
             None => NAIVE_TILES,
@@ -176,7 +176,7 @@ impl ModuliKernel {
             Place::C => 2 * geometry.c_doubles(),
             Place::Status => 1,
             place if !self.writes(place) => 0,
-            Place::Cuts(side) => 4 * lines(shape, side) * shape.depth,
+            Place::Integers(side) => 4 * lines(shape, side) * shape.depth,
             Place::Accumulators => count * shape.rows * self.accumulator_pitch(shape),
             Place::Sums => SUM_WORDS * shape.elements(),
         }

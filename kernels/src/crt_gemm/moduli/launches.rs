@@ -143,16 +143,21 @@ impl ModuliKernel {
         let arguments = vec![
             Argument::Buffer(Place::Values(side).id()),
             self.lines(shape, side, strides),
-            Argument::Words(numbers::moduli(count)),
+            Argument::Words(numbers::moduli(count, self.file.residues())),
+            Argument::Buffer(Place::Tops(side).id()),
             Argument::Buffer(Place::Exponents(side).id()),
+            Argument::Buffer(Place::Status.id()),
             Argument::Buffer(Place::Residues(side).id()),
-            self.traced(Place::Cuts(side)),
+            self.traced(Place::Integers(side)),
         ];
         self.conversion(entry::RESIDUES, self.blocks(shape, side), arguments)
     }
 
     pub(super) fn product(&self, shape: Shape, count: usize) -> Launch {
-        let mut arguments = vec![self.product_words(shape), Argument::Words(numbers::moduli(count))];
+        let mut arguments = vec![
+            self.product_words(shape),
+            Argument::Words(numbers::moduli(count, self.file.residues())),
+        ];
         let remainders = Argument::Buffer(Place::Remainders.id());
         if self.by_library() {
             arguments.extend([Argument::Buffer(Place::Accumulators.id()), remainders]);

@@ -33,8 +33,7 @@ impl ModuliKernel {
         let blocks = match tiling(&self.file) {
             Some(tiling) => {
                 let tiles = |size: usize, tile: usize| size.div_ceil(tile) as u128;
-                let (padded, cluster) = (tiling.padding(), u128::from(tiling.cluster));
-                tiles(rows, padded.rows) * cluster * tiles(cols, padded.cols) * count
+                tiles(rows, tiling.tile.rows) * tiles(cols, tiling.tile.cols) * count
             }
             None => {
                 (elements * count).div_ceil(u128::from(self.file.launch.block.unwrap_or(CONVERSION_BLOCK)))

@@ -1,7 +1,7 @@
 //! The scheme of N moduli: as many pairwise coprime numbers up to 256 as the wanted accuracy needs.
 //!
-//! Rows of A and columns of B are scaled by powers of two and cut to integers, such that no sum of products reaches half
-//! the product P of the moduli. The integers' balanced residues fit 8 bits with a sign; N INT8 products give every sum
+//! Rows of A and columns of B are scaled by powers of two and rounded to integers, such that no sum of products reaches half
+//! the product P of the moduli. The integers' residues fit 8 bits; N INT8 products give every sum
 //! modulo each modulus, the Chinese remainder theorem gives the sum itself, and one rounding gives the double.
 
 mod bounds;
@@ -24,7 +24,7 @@ mod variant;
 
 pub use choose::{choose, depth_limit, sums_fit};
 pub use numbers::MAX_BITS;
-pub use oracle::{Truncated, crt, error_bound, product, truncated};
+pub use oracle::{Integers, crt, error_bound, integers, product};
 pub use scaling::{Bound, Exponents, exponents};
-pub use table::{ACCUMULATOR_DEPTH, MODULI, balanced, product_of};
+pub use table::{ACCUMULATOR_DEPTH, MODULI, Residues, product_of};
 pub use variant::ModuliVariant;

@@ -3,7 +3,7 @@
 use num_bigint::BigUint;
 
 use super::scaling::half_product;
-use super::table::{MODULI, balanced, product_of};
+use super::table::{MODULI, Residues, product_of};
 
 /// Most `options.bits`.
 pub const MAX_BITS: u32 = 72;
@@ -11,8 +11,9 @@ pub const MAX_BITS: u32 = 72;
 pub const MOST_MODULI: usize = 21;
 /// 32-bit words of a sum, with its sign.
 pub const SUM_WORDS: usize = 6;
-/// 32-bit words of a cut value's magnitude.
-const CUT_WORDS: usize = 3;
+/// Words that an integer takes, and the bits of one below the next.
+const INTEGER_WORDS: usize = 3;
+const INTEGER_WORD_BITS: u32 = 29;
 /// Moduli whose remainders share a word.
 const GROUP: usize = 4;
 /// Words that hold a remainder of each modulus.
@@ -29,13 +30,12 @@ fn reciprocal(modulus: u32) -> u32 {
     ((1u64 << 32) / u64::from(modulus)) as u32
 }
 
-/// 256^i modulo `modulus` for the bytes of a cut value, balanced.
-fn powers(modulus: u32) -> [i8; 4 * CUT_WORDS] {
-    let mut power = 1;
-    [(); 4 * CUT_WORDS].map(|()| {
-        let balanced = balanced(power, modulus);
-        power = power * 256 % modulus;
-        balanced
+/// 2^(29 w) 256^i modulo `modulus` for byte i of word w of an integer, balanced.
+fn powers(modulus: u32) -> [i8; 4 * INTEGER_WORDS] {
+    std::array::from_fn(|place| {
+        let bits = INTEGER_WORD_BITS as usize * (place / 4) + 8 * (place % 4);
+        let power = (0..bits).fold(1, |power, _| 2 * power % modulus);
+        Residues::Balanced.byte(power, modulus) as i8
     })
 }
 
@@ -48,24 +48,31 @@ fn largest_sum(modulus: u32) -> u32 {
         .sum()
 }
 
-/// What takes the residue of a sum of digits times powers in floats of 24 bits.
+/// What takes the residue of a sum y of digits times powers in floats of 24 bits.
 struct Nearest {
-    /// k p, from which on such a sum can be counted both ways among whole numbers.
+    /// k p - h, from which on such a sum can be counted both ways among whole numbers. h is 0 for balanced residues, and for the
+    /// least ones modulo an odd p the largest balanced one: that of y - h is the least one of y, less h.
     base: f32,
     /// 1 / p.
     inverse: f32,
-    /// M - k: M + y / p, once it is rounded, is a whole number too, and M is k modulo 256.
+    /// M - k: M + (y - h) / p, once it is rounded, is a whole number too, and M p is k p - h modulo 256.
     offset: f32,
 }
 
 impl Nearest {
-    fn of(modulus: u32) -> Nearest {
+    fn of(modulus: u32, residues: Residues) -> Nearest {
+        // Modulo 256 the bytes are the same.
+        let h = match residues {
+            Residues::Least if modulus % 2 == 1 => modulus / 2,
+            Residues::Least | Residues::Balanced => 0,
+        };
         // The smaller k, the nearer k p times the inverse is to k.
-        let k = (WHOLE + largest_sum(modulus)).div_ceil(modulus);
+        let k = (WHOLE + largest_sum(modulus) + h).div_ceil(modulus);
         let middle = WHOLE + WHOLE / 2;
-        let m = middle + (k.wrapping_sub(middle) & 0xff);
+        let fits = |m: &u32| m.wrapping_mul(modulus) as u8 == (k * modulus - h) as u8;
+        let m = (middle..middle + 256).find(fits).unwrap_or(middle);
         Nearest {
-            base: (k * modulus) as f32,
+            base: (k * modulus - h) as f32,
             inverse: 1.0 / modulus as f32,
             offset: (m - k) as f32,
         }
@@ -73,22 +80,30 @@ impl Nearest {
 }
 
 /// `Moduli`: the first `count` with what divides by them.
-pub fn moduli(count: usize) -> Vec<u32> {
+pub fn moduli(count: usize, residues: Residues) -> Vec<u32> {
     let all = &MODULI[..MOST_MODULI];
     let mut words = vec![count as u32];
     words.extend(all.iter().map(|modulus| modulus.wrapping_neg()));
     words.extend(all.iter().map(|&modulus| reciprocal(modulus)));
-    words.extend(all.iter().map(|&modulus| (1u32 << 31).next_multiple_of(modulus)));
+    words.extend(all.iter().map(|&modulus| positive(modulus, residues)));
     for &modulus in all {
         let powers = powers(modulus).map(|power| power as u8);
         let fours = powers.as_chunks::<4>().0.iter();
         words.extend(fours.map(|&four| u32::from_le_bytes(four)));
     }
-    let nearest = |of: fn(&Nearest) -> f32| all.iter().map(move |&p| of(&Nearest::of(p)).to_bits());
+    let nearest = |of: fn(&Nearest) -> f32| all.iter().map(move |&p| of(&Nearest::of(p, residues)).to_bits());
     words.extend(nearest(|nearest| nearest.base));
     words.extend(nearest(|nearest| nearest.inverse));
     words.extend(nearest(|nearest| nearest.offset));
     words
+}
+
+/// The multiple of p that makes every 32-bit sum one without a sign.
+fn positive(modulus: u32, residues: Residues) -> u32 {
+    match residues {
+        Residues::Balanced => (1u32 << 31).next_multiple_of(modulus),
+        Residues::Least => 0,
+    }
 }
 
 /// `Half`: H for `count` moduli.
@@ -173,17 +188,24 @@ mod tests {
         ));
         assert_eq!(sum_words(MOST_MODULI), SUM_WORDS);
         // A line's integers stay below 2^(bits of H / 2 + 6): see `scaling`.
-        assert!(half_product(MOST_MODULI).bits() / 2 + 6 < 32 * CUT_WORDS as u64);
+        assert!(
+            half_product(MOST_MODULI).bits() / 2 + 6
+                < u64::from(INTEGER_WORD_BITS) * (INTEGER_WORDS as u64 - 1) + 31
+        );
     }
 
     #[test]
-    fn the_nearest_quotient_of_every_sum_of_digits_gives_the_balanced_residue() {
-        for &modulus in &MODULI[..MOST_MODULI] {
+    fn the_nearest_quotient_of_every_sum_of_digits_gives_the_residue() {
+        let kinds = [Residues::Balanced, Residues::Least];
+        for (&modulus, residues) in MODULI[..MOST_MODULI]
+            .iter()
+            .flat_map(|modulus| kinds.map(|kind| (modulus, kind)))
+        {
             let Nearest {
                 base,
                 inverse,
                 offset,
-            } = Nearest::of(modulus);
+            } = Nearest::of(modulus, residues);
             let largest = largest_sum(modulus) as i32;
             let whole = |v: f32| (WHOLE as f32..(2 * WHOLE) as f32).contains(&v);
             for y in -largest..=largest {
@@ -193,8 +215,8 @@ mod tests {
                 let residue = sum
                     .to_bits()
                     .wrapping_sub(quotient.to_bits().wrapping_mul(modulus));
-                let expected = balanced(y.rem_euclid(modulus as i32) as u32, modulus);
-                assert_eq!(residue as u8 as i8, expected, "{modulus}: {y}");
+                let expected = residues.byte(y.rem_euclid(modulus as i32) as u32, modulus);
+                assert_eq!(residue as u8, expected, "{modulus}: {y}");
             }
         }
     }
@@ -263,7 +285,7 @@ mod tests {
 
     #[test]
     fn no_sum_of_32_bits_is_negative_once_its_multiple_is_added() {
-        let words = moduli(MOST_MODULI);
+        let words = moduli(MOST_MODULI, Residues::Balanced);
         let positive = &words[1 + 2 * MOST_MODULI..][..MOST_MODULI];
         for (&modulus, &positive) in MODULI.iter().zip(positive) {
             assert_eq!(positive % modulus, 0);

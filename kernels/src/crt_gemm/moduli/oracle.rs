@@ -1,4 +1,6 @@
-//! The host's answer for each layer: truncated integers, exact sums, and the double that they round to.
+//! The host's answer for each layer: integers, exact sums, and the double that they round to.
+
+use std::cmp::Ordering;
 
 use num_bigint::{BigInt, BigUint};
 use rayon::prelude::*;
@@ -8,30 +10,30 @@ use super::table::{MODULI, product_of};
 use crate::crt_gemm::Matrix;
 use crate::crt_gemm::exact::{Dyadic, parts};
 
-/// The two matrices as integers: `trunc(2^rows[i] A[i, k])` and `trunc(2^cols[j] B[k, j])`.
+/// The two matrices as integers: `2^rows[i] A[i, k]` and `2^cols[j] B[k, j]`, each the nearest, the even one of two.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Truncated {
+pub struct Integers {
     /// Row after row of A.
     pub a: Vec<BigInt>,
     /// Column after column of B.
     pub b: Vec<BigInt>,
     /// K.
     pub depth: usize,
-    /// The scaling that they were cut under.
+    /// The scaling that they were rounded under.
     pub exponents: Exponents,
 }
 
-/// Cut `a` and `b` to integers, towards zero. `None` where a value is NaN or infinite.
+/// Round `a` and `b` to integers. `None` where a value is NaN or infinite.
 ///
 /// # Panics
 /// When the shapes do not fit each other or the exponents.
-pub fn truncated(a: &Matrix, b: &Matrix, exponents: &Exponents) -> Option<Truncated> {
+pub fn integers(a: &Matrix, b: &Matrix, exponents: &Exponents) -> Option<Integers> {
     assert!(a.cols == b.rows && a.rows == exponents.rows.len() && b.cols == exponents.cols.len());
     let lines = |matrix: &Matrix, exponents: &[i32]| -> Option<Vec<BigInt>> {
-        let line = |r: usize| matrix.row(r).iter().map(move |&v| truncate(v, exponents[r]));
+        let line = |r: usize| matrix.row(r).iter().map(move |&v| nearest(v, exponents[r]));
         (0..matrix.rows).flat_map(line).collect()
     };
-    Some(Truncated {
+    Some(Integers {
         a: lines(a, &exponents.rows)?,
         b: lines(&b.transposed(), &exponents.cols)?,
         depth: a.cols,
@@ -39,21 +41,26 @@ pub fn truncated(a: &Matrix, b: &Matrix, exponents: &Exponents) -> Option<Trunca
     })
 }
 
-/// `v 2^exponent` towards zero.
-fn truncate(v: f64, exponent: i32) -> Option<BigInt> {
+/// The integer nearest to `v 2^exponent`, the even one of two.
+fn nearest(v: f64, exponent: i32) -> Option<BigInt> {
     let parts = parts(v)?;
     let shift = parts.exponent + exponent;
-    let magnitude = BigUint::from(parts.mantissa.unsigned_abs());
-    let magnitude = if shift >= 0 {
-        magnitude << shift as u64
-    } else {
-        magnitude >> shift.unsigned_abs() as u64
-    };
-    let value = BigInt::from(magnitude);
-    Some(if parts.mantissa < 0 { -value } else { value })
+    let value = BigInt::from(parts.mantissa);
+    if shift >= 0 {
+        return Some(value << shift as u64);
+    }
+    let down = shift.unsigned_abs() as u64;
+    // Towards minus infinity; what is left of it, twice, against one.
+    let floor = &value >> down;
+    let twice: BigInt = (value - (&floor << down)) << 1u32;
+    Some(match twice.cmp(&(BigInt::from(1) << down)) {
+        Ordering::Less => floor,
+        Ordering::Greater => floor + 1,
+        Ordering::Equal => &floor + (&floor & BigInt::from(1)),
+    })
 }
 
-impl Truncated {
+impl Integers {
     /// The exact sum of row `i` of A with column `j` of B.
     pub fn sum(&self, i: usize, j: usize) -> BigInt {
         let line = |values: &[BigInt], line: usize| values[line * self.depth..][..self.depth].to_vec();
@@ -81,14 +88,14 @@ impl Truncated {
     }
 }
 
-/// The product of the cut matrices, scaled back and rounded once, on all cores.
-pub fn product(truncated: &Truncated) -> Matrix {
-    let (rows, cols) = (truncated.exponents.rows.len(), truncated.exponents.cols.len());
+/// The product of the integers, scaled back and rounded once, on all cores.
+pub fn product(integers: &Integers) -> Matrix {
+    let (rows, cols) = (integers.exponents.rows.len(), integers.exponents.cols.len());
     let values = (0..rows * cols)
         .into_par_iter()
         .map(|place| {
             let (i, j) = (place / cols, place % cols);
-            truncated.scaled_back(&truncated.sum(i, j), i, j)
+            integers.scaled_back(&integers.sum(i, j), i, j)
         })
         .collect();
     Matrix { rows, cols, values }
@@ -118,8 +125,8 @@ pub fn crt(residues: &[i64]) -> BigInt {
     }
 }
 
-/// A bound on the error of element (i, j) of the product before its last rounding: what cutting leaves out of each value,
-/// below 2^-s of A's and 2^-t of B's, times the magnitudes that it meets.
+/// A bound on the error of element (i, j) of the product before its last rounding: what rounding to integers changes each value
+/// by, at most 2^-(s + 1) of A's and 2^-(t + 1) of B's, times the magnitudes that it meets.
 ///
 /// # Panics
 /// When a place is outside.
@@ -130,15 +137,16 @@ pub fn error_bound(a: &Matrix, b: &Matrix, exponents: &Exponents, i: usize, j: u
         |values: &mut dyn Iterator<Item = f64>| values.fold(Dyadic::new(0, 0), |sum, v| &sum + &magnitude(v));
     let row = sum(&mut a.row(i).iter().copied());
     let column = sum(&mut (0..b.rows).map(|k| b.at(k, j)));
-    // |ab - a'b'| <= |a - a'| |b| + |a'| |b - b'|, and |a'| <= |a| where both are in the same units.
-    let bound = &row.shifted(-t) + &column.shifted(-s);
+    // |ab - a'b'| <= |a - a'| |b| + |a| |b - b'| + |a - a'| |b - b'|
+    let bound = &(&row.shifted(-t - 1) + &column.shifted(-s - 1)) + &Dyadic::new(a.cols, -s - t - 2);
     bound.to_f64().next_up()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::crt_gemm::moduli::{Bound, balanced, choose, exponents};
+    use crate::crt_gemm::moduli::{Bound, MAX_BITS, Residues, choose, exponents};
+    use crate::crt_gemm::options::MIN_BITS;
     use crate::crt_gemm::{exact, uniform, wide};
     use crate::seeded::Seeded;
 
@@ -185,12 +193,13 @@ mod tests {
     fn no_sum_reaches_half_the_product_whatever_the_bound() {
         let seed = 5;
         for (name, a, b) in cases(seed) {
-            for count in [2, 9, 15, 20] {
+            for bits in [MIN_BITS, 53, MAX_BITS] {
+                let count = choose(a.cols, bits).unwrap();
                 for bound in [Bound::Fast, Bound::Accurate, Bound::Blocks] {
                     let exponents = exponents(&a, &b, count, bound).unwrap();
-                    let cut = truncated(&a, &b, &exponents).unwrap();
+                    let integers = integers(&a, &b, &exponents).unwrap();
                     for (i, j) in (0..a.rows).flat_map(|i| (0..b.cols).map(move |j| (i, j))) {
-                        let twice = cut.sum_of_magnitudes(i, j) * 2u32;
+                        let twice = integers.sum_of_magnitudes(i, j) * 2u32;
                         assert!(
                             twice < product_of(count),
                             "seed {seed}, {name}, {count} {bound:?} [{i}, {j}]"
@@ -207,25 +216,30 @@ mod tests {
         for (name, a, b) in cases(seed) {
             let count = 15;
             let exponents = exponents(&a, &b, count, Bound::Accurate).unwrap();
-            let cut = truncated(&a, &b, &exponents).unwrap();
+            let integers = integers(&a, &b, &exponents).unwrap();
             let residue = |value: &BigInt, modulus: u32| -> i64 {
                 let remainder = ((value % modulus) + modulus) % modulus;
-                i64::from(balanced(u32::try_from(remainder).unwrap(), modulus))
+                let byte = Residues::Balanced.byte(u32::try_from(remainder).unwrap(), modulus);
+                i64::from(Residues::Balanced.value(byte))
             };
             for (i, j) in (0..a.rows).flat_map(|i| (0..b.cols).map(move |j| (i, j))) {
                 // Sums of products of residues, as the INT8 units form them.
                 let residues: Vec<i64> = MODULI[..count]
                     .iter()
                     .map(|&modulus| {
-                        (0..cut.depth)
+                        (0..integers.depth)
                             .map(|k| {
-                                residue(&cut.a[i * cut.depth + k], modulus)
-                                    * residue(&cut.b[j * cut.depth + k], modulus)
+                                residue(&integers.a[i * integers.depth + k], modulus)
+                                    * residue(&integers.b[j * integers.depth + k], modulus)
                             })
                             .sum()
                     })
                     .collect();
-                assert_eq!(crt(&residues), cut.sum(i, j), "seed {seed}, {name} [{i}, {j}]");
+                assert_eq!(
+                    crt(&residues),
+                    integers.sum(i, j),
+                    "seed {seed}, {name} [{i}, {j}]"
+                );
             }
         }
     }
@@ -258,7 +272,7 @@ mod tests {
             let mut worst = Vec::new();
             for bound in [Bound::Fast, Bound::Accurate, Bound::Blocks] {
                 let exponents = exponents(&a, &b, count, bound).unwrap();
-                let got = product(&truncated(&a, &b, &exponents).unwrap());
+                let got = product(&integers(&a, &b, &exponents).unwrap());
                 let mut largest: f64 = 0.0;
                 for (i, j) in (0..a.rows).flat_map(|i| (0..b.cols).map(move |j| (i, j))) {
                     let (x, y) = (got.at(i, j), exact.at(i, j));
@@ -294,9 +308,30 @@ mod tests {
             rows: vec![0],
             cols: vec![0],
         };
-        assert_eq!(truncated(&a, &b, &one), None);
-        assert_eq!(truncate(f64::INFINITY, 3), None);
-        assert_eq!(truncate(-1.75, 1), Some(BigInt::from(-3)));
-        assert_eq!(truncate(f64::from_bits(5), 1074), Some(BigInt::from(5)));
+        assert_eq!(integers(&a, &b, &one), None);
+        assert_eq!(nearest(f64::INFINITY, 3), None);
+    }
+
+    #[test]
+    fn an_integer_is_the_nearest_and_the_even_one_of_two() {
+        for (v, exponent, integer) in [
+            (-1.75, 1, -4),
+            (-1.75, 0, -2),
+            (-1.25, 0, -1),
+            (1.25, 1, 2),
+            (1.75, 1, 4),
+            (0.5, 0, 0),
+            (0.5f64.next_up(), 0, 1),
+            (-1.5, 0, -2),
+            (-2.5, 0, -2),
+            (-1.0, -2000, 0),
+            (f64::from_bits(5), 1074, 5),
+        ] {
+            assert_eq!(
+                nearest(v, exponent),
+                Some(BigInt::from(integer)),
+                "{v} 2^{exponent}"
+            );
+        }
     }
 }

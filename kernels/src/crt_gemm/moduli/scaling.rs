@@ -4,6 +4,12 @@
 //! Both rules are stated in integers, so that a kernel and the host come to the same exponents. With H the largest number
 //! below P/2, and u(i) and w(j) such that the sum of |A(i,k)| |B(k,j)| is at most sqrt(u(i) w(j)) for every i and j, the
 //! exponents s(i) = max { s : 4^s u(i) <= H } and t(j) likewise give sums of at most sqrt(H H) = H.
+//!
+//! What is multiplied are the nearest integers, which may be larger than the values. The bounds hold for them too: they are of
+//! magnitudes rounded up to multiples of a power of two, which scaled by 2^s is a whole number, and rounding to the nearest
+//! passes no whole number. It is one since 2^s times the least power of two above a line is about 2^`bits` at least, more than
+//! the bits of a magnitude: that is what the least `options.bits` is for. Of [`Bound::Blocks`] the power of two is a block's; where
+//! scaled it is a fraction, the block's integers are below 2^7 + 1/2, and their norm is below one unit of the line's bytes.
 
 use num_bigint::BigUint;
 use rayon::prelude::*;
@@ -63,7 +69,7 @@ impl Bound {
 /// Exponents of the scaling: row i of A times 2^`rows[i]`, column j of B times 2^`cols[j]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exponents {
-    /// One for each row of A. One whose bound is zero, which no sum comes of, gets what makes all its integers 0.
+    /// One for each row of A. One whose bound is zero, which no sum comes of, gets what makes its integers 1 at most.
     pub rows: Vec<i32>,
     /// One for each column of B, likewise.
     pub cols: Vec<i32>,

@@ -1,6 +1,7 @@
 //! The moduli.
 
 use num_bigint::BigUint;
+use serde::{Deserialize, Serialize};
 
 /// How many pairwise coprime moduli the table has.
 const COUNT: usize = 49;
@@ -40,15 +41,40 @@ pub fn product_of(count: usize) -> BigUint {
     MODULI[..count].iter().product()
 }
 
-/// The residue nearest to zero of a number whose residue in 0..modulus is `remainder`: -modulus/2 up to (modulus-1)/2.
-pub fn balanced(remainder: u32, modulus: u32) -> i8 {
-    let residue = if remainder > (modulus - 1) / 2 {
-        remainder as i32 - modulus as i32
-    } else {
-        remainder as i32
-    };
-    residue as i8
+/// Which of a number's residues is multiplied.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Residues {
+    /// The one nearest to zero: -modulus/2 up to (modulus-1)/2, a byte with a sign.
+    #[default]
+    Balanced,
+    /// The least that is not negative: a byte without a sign. Sums of products only grow, which takes an H200 less energy; they
+    /// fit 32 bits up to [`FOLD_DEPTH`], where their remainders take their place.
+    Least,
 }
+
+impl Residues {
+    /// The byte of a number whose residue in 0..modulus is `remainder`.
+    pub fn byte(self, remainder: u32, modulus: u32) -> u8 {
+        match self {
+            Residues::Balanced if remainder > (modulus - 1) / 2 => remainder.wrapping_sub(modulus) as u8,
+            Residues::Balanced | Residues::Least => remainder as u8,
+        }
+    }
+
+    /// What a byte stands for.
+    pub fn value(self, byte: u8) -> i32 {
+        match self {
+            Residues::Balanced => i32::from(byte as i8),
+            Residues::Least => i32::from(byte),
+        }
+    }
+}
+
+/// So many neighbours along K are summed up from least residues, before their remainder is what is added to: 255 by 255
+/// modulo 256 so often, and 255, are below 2^32.
+pub const FOLD_DEPTH: usize = 65_536;
+const _: () = assert!(FOLD_DEPTH as u64 * 255 * 255 + 255 <= u32::MAX as u64);
 
 #[cfg(test)]
 mod tests {
@@ -71,22 +97,22 @@ mod tests {
     }
 
     #[test]
-    fn balanced_residues_fit_eight_bits_and_are_the_residue() {
+    fn residues_fit_eight_bits_and_are_those_of_the_number() {
         for modulus in MODULI {
-            let mut reached = Vec::new();
-            for remainder in 0..modulus {
-                let residue = i32::from(balanced(remainder, modulus));
-                assert_eq!(
-                    residue.rem_euclid(modulus as i32),
-                    remainder as i32,
-                    "modulo {modulus}"
-                );
-                reached.push(residue);
-            }
-            assert_eq!(reached.iter().min(), Some(&-(modulus as i32 / 2)));
-            assert_eq!(reached.iter().max(), Some(&((modulus as i32 - 1) / 2)));
+            let of = |residues: Residues| -> Vec<i32> {
+                let value = |remainder| residues.value(residues.byte(remainder, modulus));
+                (0..modulus).map(value).collect()
+            };
+            let least: Vec<i32> = (0..modulus as i32).collect();
+            assert_eq!(of(Residues::Least), least);
+            let balanced = of(Residues::Balanced);
+            assert_eq!(balanced.iter().min(), Some(&-(modulus as i32 / 2)));
+            assert_eq!(balanced.iter().max(), Some(&((modulus as i32 - 1) / 2)));
+            let back: Vec<i32> = balanced.iter().map(|v| v.rem_euclid(modulus as i32)).collect();
+            assert_eq!(back, least, "modulo {modulus}");
         }
-        assert_eq!((balanced(128, 256), balanced(127, 256)), (-128, 127));
+        let balanced = |remainder| Residues::Balanced.value(Residues::Balanced.byte(remainder, 256));
+        assert_eq!((balanced(128), balanced(127)), (-128, 127));
         assert_eq!(ACCUMULATOR_DEPTH, 133_144);
     }
 }

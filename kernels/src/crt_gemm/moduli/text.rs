@@ -3,6 +3,7 @@
 use super::norms;
 use super::numbers::{MOST_MODULI, SUM_WORDS};
 use super::scaling::Bound;
+use super::table::{FOLD_DEPTH, Residues};
 use crate::crt_gemm::options::{KernelKind, Layout, VariantFile};
 use crate::crt_gemm::tiling::tiling;
 
@@ -49,10 +50,12 @@ pub fn text(file: &VariantFile) -> String {
     let bound = file.bound();
     let mut text = format!(
         "#define MOST_MODULI {MOST_MODULI}\n#define SUM_WORDS {SUM_WORDS}\n#define ROUNDED_BITS {}\n\
-         #define BOUND_BY_PRODUCT {}\n#define IN_BLOCKS {}\n#define CONVERSION_BLOCK {CONVERSION_BLOCK}\n\n",
+         #define BOUND_BY_PRODUCT {}\n#define IN_BLOCKS {}\n#define LEAST_RESIDUES {}\n#define FOLD_DEPTH {FOLD_DEPTH}\n\
+         #define CONVERSION_BLOCK {CONVERSION_BLOCK}\n\n",
         bound.bits(),
         u8::from(bound.by_product()),
         u8::from(file.options.layout == Layout::Blocks),
+        u8::from(file.residues() == Residues::Least),
     );
     text += include_str!("../cuda/moduli.cu");
     text.push('\n');

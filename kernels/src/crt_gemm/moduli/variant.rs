@@ -72,7 +72,7 @@ impl Variant for ModuliVariant {
         let large = plan.device == DeviceKind::Cuda;
         let mut checks: Vec<Box<dyn Check>> = Vec::new();
         for (trace, build) in [(true, "layers"), (false, "production build")] {
-            for Group { name, cases } in groups(plan.seed, self.file.bits(), self.file.bound(), large) {
+            for Group { name, cases } in groups(plan.seed, &self.file, large) {
                 let name = format!("{build}: {name}");
                 let check = ModuliCheck::new(self.kernel(trace), &name, cases, Findings::default());
                 checks.push(Box::new(check));

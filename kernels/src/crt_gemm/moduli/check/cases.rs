@@ -2,10 +2,10 @@
 
 use super::depth;
 use crate::crt_gemm::check::{Case, Group, case, constants, lying, random, repeated};
-use crate::crt_gemm::moduli::Bound;
 use crate::crt_gemm::moduli::choose::{choose, depth_limit};
 use crate::crt_gemm::moduli::numbers::MOST_MODULI;
 use crate::crt_gemm::moduli::scaling::half_product;
+use crate::crt_gemm::options::VariantFile;
 use crate::crt_gemm::problem::Problem;
 use crate::crt_gemm::{Matrix, uniform, wide};
 use crate::seeded::Seeded;
@@ -13,19 +13,19 @@ use crate::seeded::Seeded;
 /// Largest K of a case: what a host multiplies in a moment.
 const MOST_DEPTH: u64 = 8192;
 
-/// Every group, in order, for a variant of so many bits and that bound. `large` adds sizes that take a card no time and a host long.
-pub fn groups(seed: u64, bits: u32, bound: Bound, large: bool) -> Vec<Group> {
+/// Every group, in order, for a variant. `large` adds sizes that take a card no time and a host long.
+pub fn groups(seed: u64, file: &VariantFile, large: bool) -> Vec<Group> {
     let group = |name, cases| Group { name, cases };
     let mut groups = vec![
         group("edge values", edge_values()),
-        group("K where the moduli suffice and one over", bounds(bits)),
+        group("K where the moduli suffice and one over", bounds(file.bits())),
         group("wide ranges, overflow and underflow", ranges(seed)),
         group("NaN, infinities, subnormals, zero lines", odd_values(seed)),
         group("sizes, gaps and orders", lying(seed)),
         group("a second product into the same C", repeated(seed)),
     ];
     if large {
-        groups.push(group("the largest K", depth::cases(seed, bits, bound)));
+        groups.push(group("the largest K", depth::cases(seed, file)));
     }
     groups.push(group("random", random(seed, large)));
     groups
@@ -82,12 +82,12 @@ fn bounds(bits: u32) -> Vec<Case> {
             ] {
                 cases.push(case(format!("K = {depth}, {name}"), constants(2, depth, 3, a, b)));
             }
-            // Large values that meet zeros: the cut values are as long as they can be, and beside them is one that is cut.
+            // Large values that meet zeros: the integers are as long as they can be, and beside them is one that is rounded.
             let line = |values: [f64; 5]| move |k: usize| values.get(k).copied().unwrap_or(0.0);
-            let (large, cut) = (1f64.next_down(), 2f64.powi(-40).next_down());
+            let (large, small) = (1f64.next_down(), 2f64.powi(-40).next_down());
             let (row, column) = (
-                line([large, 2f64.powi(-30), 0.0, cut, 0.0]),
-                line([0.0, -2f64.powi(-30), large, 0.0, -cut]),
+                line([large, 2f64.powi(-30), 0.0, small, 0.0]),
+                line([0.0, -2f64.powi(-30), large, 0.0, -small]),
             );
             let a = Matrix::from_fn(2, depth, |_, k| row(k));
             let b = Matrix::from_fn(depth, 2, |k, _| column(k));
@@ -182,6 +182,22 @@ fn ranges(seed: u64) -> Vec<Case> {
             let name = format!("{name}, last bit {}", u8::from(last_bit > 0.0));
             cases.push(case(name, Problem::new(a, b)));
         }
+    }
+    // 1.5 and 2.5 units wherever a line's unit lies: its integers are the even ones. With large values that meet zeros the others
+    // may have more bits.
+    for (name, large, small) in [
+        ("ties", 0.0, 1.0),
+        ("ties below large values", 1.0, 2f64.powi(-30)),
+    ] {
+        let value = |k: usize, zero: usize| match k {
+            0 | 1 if k == zero => 0.0,
+            0 => large,
+            1 => -large,
+            _ => small * [1.5, -1.5, 2.5, -2.5][k % 4] * 2f64.powi(-(k as i32) / 4),
+        };
+        let a = Matrix::from_fn(2, 400, |_, k| value(k, 0));
+        let b = Matrix::from_fn(400, 2, |k, _| value(k, 1));
+        cases.push(case(name, Problem::new(a, b)));
     }
     // Halves of the smallest subnormal: to the even multiple of it.
     let a = Matrix::from_fn(6, 1, |r, _| (2.0 * r as f64 + 1.0) * 2f64.powi(-538));

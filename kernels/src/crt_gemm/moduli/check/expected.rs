@@ -5,15 +5,16 @@ use rayon::prelude::*;
 
 use crate::crt_gemm::Matrix;
 use crate::crt_gemm::moduli::kernel::lines;
-use crate::crt_gemm::moduli::oracle::{Truncated, truncated};
-use crate::crt_gemm::moduli::scaling::{Bound, Scaling, scaling};
-use crate::crt_gemm::moduli::table::{MODULI, balanced};
+use crate::crt_gemm::moduli::oracle::{Integers, integers};
+use crate::crt_gemm::moduli::scaling::{Scaling, scaling};
+use crate::crt_gemm::moduli::table::{FOLD_DEPTH, MODULI, Residues};
+use crate::crt_gemm::options::VariantFile;
 use crate::crt_gemm::problem::{Problem, Shape, Side};
 
 /// What a refused product holds in every element.
 pub const REFUSED: f64 = f64::from_bits(0x7ff8_0000_0000_0000);
 
-/// Bits of a cut value's lower half.
+/// Bits of an integer's lower half.
 const HALF_BITS: u32 = 44;
 
 /// The host's answers. Values that are not finite count as zeros, up to where the product is refused.
@@ -26,46 +27,50 @@ pub struct Expected {
     pub scaling: Scaling,
     /// Whether a value is not finite.
     pub refused: bool,
-    /// The cut values, line after line along K.
-    pub cuts: [Vec<i128>; 2],
-    /// For each modulus, the residues in the order of `cuts`.
-    residues: [Vec<Vec<i8>>; 2],
-    truncated: Truncated,
+    /// The integers, line after line along K.
+    pub integers: [Vec<i128>; 2],
+    /// Which residues are multiplied.
+    kind: Residues,
+    /// For each modulus, the residues in the order of `integers`.
+    residues: [Vec<Vec<u8>>; 2],
+    scaled: Integers,
     /// The exact sums, element after element.
     pub sums: Vec<BigInt>,
 }
 
 impl Expected {
     /// The answers to `problem` with `count` moduli.
-    pub fn of(problem: &Problem, count: usize, bound: Bound) -> Expected {
+    pub fn of(problem: &Problem, count: usize, file: &VariantFile) -> Expected {
+        let kind = file.residues();
         let shape = problem.shape();
         let (a, b) = (finite(&problem.a), finite(&problem.b));
         let refused = [&problem.a, &problem.b]
             .iter()
             .any(|matrix| matrix.values.iter().any(|v| !v.is_finite()));
         let none = "every value is finite here";
-        let scaling = scaling(&a, &b, count, bound).expect(none);
-        let truncated = truncated(&a, &b, &scaling.exponents).expect(none);
-        let cuts = [&truncated.a, &truncated.b].map(|cut| -> Vec<i128> {
-            let small = |v| i128::try_from(v).expect("a cut value has 96 bits and a sign");
-            cut.iter().map(small).collect()
+        let scaling = scaling(&a, &b, count, file.bound()).expect(none);
+        let scaled = integers(&a, &b, &scaling.exponents).expect(none);
+        let integers = [&scaled.a, &scaled.b].map(|integers| -> Vec<i128> {
+            let small = |v| i128::try_from(v).expect("an integer has 96 bits and a sign");
+            integers.iter().map(small).collect()
         });
-        let residues = cuts.each_ref().map(|cuts| {
-            let of = |&modulus: &u32| -> Vec<i8> {
-                let residue = |v: &i128| balanced(v.rem_euclid(modulus.into()) as u32, modulus);
-                cuts.iter().map(residue).collect()
+        let residues = integers.each_ref().map(|integers| {
+            let of = |&modulus: &u32| -> Vec<u8> {
+                let byte = |v: &i128| kind.byte(v.rem_euclid(modulus.into()) as u32, modulus);
+                integers.iter().map(byte).collect()
             };
             MODULI[..count].par_iter().map(of).collect()
         });
-        let sums = sums(shape, &cuts);
+        let sums = sums(shape, &integers);
         Expected {
             shape,
             count,
             scaling,
             refused,
-            cuts,
+            integers,
+            kind,
             residues,
-            truncated,
+            scaled,
             sums,
         }
     }
@@ -102,8 +107,8 @@ impl Expected {
         }
     }
 
-    /// A residue.
-    pub fn residue(&self, side: Side, modulus: usize, line: usize, k: usize) -> i8 {
+    /// A residue's byte.
+    pub fn residue(&self, side: Side, modulus: usize, line: usize, k: usize) -> u8 {
         self.residues[side as usize][modulus][line * self.shape.depth + k]
     }
 
@@ -112,14 +117,26 @@ impl Expected {
         lines(self.shape, side)
     }
 
-    /// The 32-bit sums of one modulus, element after element; they wrap.
+    /// The 32-bit sums of one modulus, element after element; they wrap, or are folded.
     pub fn accumulators(&self, modulus: usize) -> Vec<i32> {
         let [a, b] = self.residues.each_ref().map(|all| &all[modulus]);
         let depth = self.shape.depth;
         by_element(self.shape, |r, c| {
             let (row, col) = (&a[r * depth..][..depth], &b[c * depth..][..depth]);
-            let products = row.iter().zip(col).map(|(&a, &b)| i64::from(a) * i64::from(b));
-            products.sum::<i64>() as i32
+            let sum = |row: &[u8], col: &[u8]| -> i64 {
+                let product = |(&a, &b)| i64::from(self.kind.value(a) * self.kind.value(b));
+                row.iter().zip(col).map(product).sum()
+            };
+            let sum = match self.kind {
+                Residues::Balanced => sum(row, col),
+                Residues::Least => {
+                    let parts = row.chunks(FOLD_DEPTH).zip(col.chunks(FOLD_DEPTH));
+                    parts.fold(0, |before, (row, col)| {
+                        before % i64::from(MODULI[modulus]) + sum(row, col)
+                    })
+                }
+            };
+            sum as i32
         })
     }
 
@@ -135,8 +152,7 @@ impl Expected {
         if self.refused {
             return REFUSED;
         }
-        self.truncated
-            .scaled_back(&self.sums[r * self.shape.cols + c], r, c)
+        self.scaled.scaled_back(&self.sums[r * self.shape.cols + c], r, c)
     }
 }
 
@@ -150,11 +166,11 @@ fn finite(matrix: &Matrix) -> Matrix {
     }
 }
 
-/// Every exact sum. A cut value is high * 2^44 + low, below 2^52 and 2^44: sums of products of such fit 128 bits.
-fn sums(shape: Shape, cuts: &[Vec<i128>; 2]) -> Vec<BigInt> {
-    let halves = cuts.each_ref().map(|cuts| -> Vec<(i128, i128)> {
+/// Every exact sum. An integer is high * 2^44 + low, below 2^52 and 2^44: sums of products of such fit 128 bits.
+fn sums(shape: Shape, integers: &[Vec<i128>; 2]) -> Vec<BigInt> {
+    let halves = integers.each_ref().map(|integers| -> Vec<(i128, i128)> {
         let halves = |&v: &i128| (v >> HALF_BITS, v & ((1 << HALF_BITS) - 1));
-        cuts.iter().map(halves).collect()
+        integers.iter().map(halves).collect()
     });
     by_element(shape, |r, c| {
         let line = |side: usize, line: usize| &halves[side][line * shape.depth..][..shape.depth];
@@ -186,12 +202,14 @@ mod tests {
     fn sums_by_halves_are_those_of_big_integers() {
         let mut seeded = Seeded::new(11);
         let problem = Problem::new(wide(4, 30, 2.0, &mut seeded), wide(30, 3, 2.0, &mut seeded));
-        for count in [2, 15, 21] {
-            let expected = Expected::of(&problem, count, Bound::Accurate);
+        let file =
+            VariantFile::parse(include_str!("../../../../../variants/crt-gemm/moduli-naive.toml")).unwrap();
+        for count in [8, 15, 21] {
+            let expected = Expected::of(&problem, count, &file);
             for (place, sum) in expected.sums.iter().enumerate() {
                 assert_eq!(
                     *sum,
-                    expected.truncated.sum(place / 3, place % 3),
+                    expected.scaled.sum(place / 3, place % 3),
                     "{count}: {place}"
                 );
             }

@@ -106,7 +106,7 @@ impl Workload for ModuliCheck {
     fn collect(&mut self, index: u64, outputs: Outputs) -> Result<Collected, Fault> {
         let places: Vec<Place> = self.downloaded().collect();
         let (case, count) = &self.cases[index as usize];
-        let expected = Expected::of(&case.problem, *count, self.kernel.bound());
+        let expected = Expected::of(&case.problem, *count, &self.kernel.file);
         if outputs.len() != places.len() {
             return Err(Fault::Malformed {
                 batch: index,
@@ -179,7 +179,7 @@ impl Comparison<'_> {
             Place::Remainders => self.remainders(words),
             Place::C => self.result(words),
             Place::Status => self.status(words),
-            Place::Cuts(side) => self.cuts(side, words),
+            Place::Integers(side) => self.integers(side, words),
             Place::Accumulators => self.accumulators(words),
             Place::Sums => self.sums(words),
         }
@@ -220,7 +220,8 @@ impl Comparison<'_> {
             let of = element(side, line, k);
             format!("{}, {of}{}", self.case.name, modulus(number))
         };
-        let show = |byte: &u8| (*byte as i8).to_string();
+        let kind = self.kernel.file.residues();
+        let show = |byte: &u8| kind.value(*byte).to_string();
         self.findings
             .compare(layer, words::bytes(words), expected, name, show);
     }
@@ -254,13 +255,13 @@ impl Comparison<'_> {
 
     fn residues(&mut self, side: Side, words: &[u32]) {
         let expected = self.expected;
-        let value = |number, line, k| expected.residue(side, number, line, k) as u8;
+        let value = |number, line, k| expected.residue(side, number, line, k);
         let modulus = |number: usize| format!(" modulo {}", MODULI[number]);
         let planes = (expected.shape, expected.count);
         self.planes("residue", side, words, planes, value, modulus);
     }
 
-    fn cuts(&mut self, side: Side, words: &[u32]) {
+    fn integers(&mut self, side: Side, words: &[u32]) {
         let depth = self.expected.shape.depth;
         let name = |place: usize| {
             format!(
@@ -269,7 +270,7 @@ impl Comparison<'_> {
                 element(side, place / depth, place % depth)
             )
         };
-        let expected = self.expected.cuts[side as usize].iter().copied();
+        let expected = self.expected.integers[side as usize].iter().copied();
         self.findings
             .compare("split", words::quads(words), expected, name, i128::to_string);
     }
