@@ -157,6 +157,11 @@ fn a_value_rounded_in_another_way_is_caught_at_the_split() {
             "left > half || (left == half && (low & 1))",
             "left >= half",
         ),
+        (
+            "layers: wide",
+            "parts.negative ? -integer.word[i]",
+            "parts.negative && i < 2 ? -integer.word[i]",
+        ),
         ("layers: random", "NEAREST(WORD_BITS) - high", "0.0"),
         ("layers: random", "(exponent + 1023)", "(exponent + 1022)"),
     ] {
@@ -166,10 +171,6 @@ fn a_value_rounded_in_another_way_is_caught_at_the_split() {
         ("left > half || (left == half && (low & 1))", "false"),
         ("high = low >> (64 - shift);", "high = 0;"),
         ("<= TWO_WORDS &&", "<= 90 &&"),
-        (
-            "parts.negative ? -integer.word[i]",
-            "parts.negative && i < 2 ? -integer.word[i]",
-        ),
     ] {
         caught("layers: K where", "split", from, to);
     }
