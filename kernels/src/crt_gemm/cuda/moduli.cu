@@ -16,9 +16,10 @@ typedef unsigned long long u64;
 #define BLOCK_LINES 32
 #define BLOCK_DEPTH 128
 static_assert(BLOCK_LINES * BLOCK_DEPTH == CONVERSION_BLOCK * RUN, "a run a thread");
-// Bits of the mantissa behind its leading one, and the power of two of the last bit of field 0, negated.
+// Bits of the mantissa behind its leading one, the power of two of the last bit of field 0, negated, and the largest one.
 #define FRACTION 52
 #define LOWEST 1075
+#define LARGEST_POWER 1023
 
 // A matrix as lines along K: rows of A, columns of B.
 struct Lines {
@@ -159,74 +160,64 @@ __device__ __forceinline__ void fetch(const double *values, const Lines &m, cons
 #endif
 }
 
-// Above the largest value of a run: the exponent of the least power of two, LOWEST added so that 0 stands for zeros alone.
-// What is not finite counts as zero, and is told.
-__device__ __forceinline__ u32 stored_top(const double (&v)[RUN], bool &finite)
+// The first word of a magnitude, and that of the least one with a leading one and of infinity.
+__device__ __forceinline__ u32 first_word(double magnitude) { return (u32)((u64)__double_as_longlong(magnitude) >> 32); }
+#define LEAST_ORDINARY (1u << 20)
+#define INFINITE (0x7ffu << 20)
+
+// Makes the values of a run magnitudes: the largest one's first word. What is not finite counts as zero, and is told.
+__device__ __forceinline__ u32 make_magnitudes(double (&v)[RUN], bool &finite)
 {
-    // The leading words without their signs, twice: a field is 2^21, and one more makes what is not finite the least.
-    const u32 field = 1u << 21;
-    u32 most = 0, least = ~0u;
+    u32 most = 0;
 #pragma unroll
     for (u32 i = 0; i < RUN; ++i) {
-        const u32 leading = (u32)((u64)__double_as_longlong(v[i]) >> 32) * 2 + field;
-        most = max(most, leading);
-        least = min(least, leading);
+        // Not fabs, which is an addition of doubles on the card.
+        v[i] = __longlong_as_double(__double_as_longlong(v[i]) & ~(1ll << 63));
+        most = max(most, first_word(v[i]));
     }
-    // Bits of the mantissa and its exponent: |v| < 2^(top - LOWEST).
-    u32 top = most / field - 1 + FRACTION + 1;
-    if (most < 2 * field) {
-        // Zeros, and what has no leading one.
-        top = 0;
+    finite = most < INFINITE;
+    if (!finite) {
+        most = 0;
 #pragma unroll
         for (u32 i = 0; i < RUN; ++i) {
-            const Parts parts = parts_of(v[i]);
-            const i32 length = 64 - __clzll((i64)parts.mantissa);
-            if (parts.mantissa != 0) top = max(top, (u32)(parts.exponent + length + LOWEST));
+            if (first_word(v[i]) >= INFINITE) v[i] = 0;
+            most = max(most, first_word(v[i]));
         }
     }
-    finite = least >= field;
-    return top;
+    return most;
+}
+
+// Makes the values of a run magnitudes. Above the largest one: the exponent of the least power of two, LOWEST added so that 0
+// stands for zeros alone.
+__device__ __forceinline__ u32 stored_top(double (&v)[RUN], bool &finite)
+{
+    const u32 most = make_magnitudes(v, finite);
+    // Bits of the mantissa and its exponent: |v| < 2^(top - LOWEST).
+    if (most >= LEAST_ORDINARY) return most / LEAST_ORDINARY + FRACTION + 1;
+    // Zeros, and what has no leading one.
+    u64 bits = 0;
+#pragma unroll
+    for (u32 i = 0; i < RUN; ++i) bits = max(bits, (u64)__double_as_longlong(v[i]));
+    return bits == 0 ? 0 : 64 - __clzll((i64)bits) + 1;
 }
 
 __device__ __forceinline__ i32 top_of(u32 stored) { return stored == 0 ? 0 : (i32)stored - LOWEST; }
 
-// Power of two of a field's values, less the field: |v| < 2^(field + ORDINARY) where there is a leading one.
-#define ORDINARY (1 + FRACTION - LOWEST)
-
-// magnitude: |v| 2^(BITS - top), rounded up: at most 2^BITS, and 0 for 0 alone.
-template <int BITS> __device__ __forceinline__ u32 rounded_up(double v, i32 top)
-{
-    const Parts parts = parts_of(v);
-    const i32 shift = parts.exponent + BITS - top;
-    if (shift >= 0) return (u32)(parts.mantissa << shift);
-    const i32 down = min(-shift, 63);
-    return (u32)((parts.mantissa + ((1ull << down) - 1)) >> down);
-}
-
-// The same where the top is above 2^(BITS + ORDINARY): what has no leading one counts as if it had, and becomes 1.
-template <int BITS> __device__ __forceinline__ u32 ordinary_rounded_up(double v, i32 top)
-{
-    const u64 bits = (u64)__double_as_longlong(v);
-    const u32 high = (u32)(bits >> 32) & 0x7fffffff, low = (u32)bits;
-    const i32 field = (i32)(high >> 20);
-    // Rounded up twice, first to 31 bits, is rounded up once.
-    const u32 mantissa = ((high << 10 | low >> 22) & 0x3fffffff | 1u << 30) + (low << 10 != 0);
-    const i32 down = max(0, min(top - ORDINARY - field + 31 - BITS, 31));
-    const u32 rounded = (mantissa + ((1u << down) - 1)) >> down;
-    return (high | low) == 0 || field == 0x7ff ? 0 : rounded;
-}
-
-// magnitude: those of a run.
+// magnitude: a run's magnitudes times 2^(BITS - top), rounded up: at most 2^BITS, and 0 for 0 alone.
 template <int BITS>
-__device__ __forceinline__ void rounded_up(const double (&v)[RUN], i32 top, u32 (&magnitudes)[RUN])
+__device__ __forceinline__ void rounded_up(double (&magnitudes)[RUN], i32 top, u32 (&rounded)[RUN])
 {
-    if (top > BITS + ORDINARY) {
+    // No double is so large a power of two: by another one first.
+    if (BITS - top > LARGEST_POWER) {
 #pragma unroll
-        for (u32 i = 0; i < RUN; ++i) magnitudes[i] = ordinary_rounded_up<BITS>(v[i], top);
-    } else {
-#pragma unroll
-        for (u32 i = 0; i < RUN; ++i) magnitudes[i] = rounded_up<BITS>(v[i], top);
+        for (u32 i = 0; i < RUN; ++i) magnitudes[i] *= 0x1p128;
+        top += 128;
     }
+    const double power = __longlong_as_double((i64)(LARGEST_POWER + BITS - top) << FRACTION);
+    // Between 2^52 and 2^53, a double's last bit is 1.
+#pragma unroll
+    for (u32 i = 0; i < RUN; ++i)
+        rounded[i] = (u32)__double2loint(__fma_ru(magnitudes[i], power, 0x1p52));
 }
 
 // exponent: s = max { s : 4^s u <= H }, in the units of the line's own values; a thread a line.
