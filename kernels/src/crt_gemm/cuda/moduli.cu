@@ -104,52 +104,69 @@ __device__ __forceinline__ Run run_of(const Lines &m)
     return run;
 }
 
-// Where a block's value lies in shared memory: permuted within 16, so that 16 lanes meet no bank twice, neither those that
-// write along K or across lines nor those that each read a run.
+// Where a block's value lies in shared memory: pairs of neighbours along K permuted within a run. So no bank is met twice by 16
+// lanes that write neighbours along K, by 8 that each read a pair of a line's run, or by 16 that write two k of 8 lines.
 __device__ __forceinline__ u32 staged_at(u32 line, u32 k)
 {
-    return line * BLOCK_DEPTH + (k ^ (((k / RUN ^ line / 2) & 7) | (line & 1) << 3));
+    return line * BLOCK_DEPTH + (k ^ ((k / RUN ^ line) & 7) * 2);
 }
+
+#ifdef __CUDA_ARCH__
+// Reads a block's values into shared memory. A warp reads what are neighbours in memory: ALONG K, 32 at a time, four of a
+// line, of four lines; or across lines, two k at a time of 16 lines, of 32 lines and a run.
+template <bool ALONG>
+__device__ __forceinline__ void stage(const double *values, const Lines &m, u32 first_line, u32 first_k, double *staged)
+{
+    const u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const u32 line = ALONG ? warp * 4 : lane % 8 + lane / 16 * 8;
+    const u32 k = ALONG ? lane : warp * RUN + lane / 8 % 2;
+    // One of the strides is 1.
+    const u64 line_stride = ALONG ? m.line_stride : 1, depth_stride = ALONG ? 1 : m.depth_stride;
+    const double *const from = values + (first_line + line) * line_stride + (first_k + k) * depth_stride;
+    double read[RUN];
+    if (first_line + BLOCK_LINES <= m.lines && first_k + BLOCK_DEPTH <= m.depth) {
+#pragma unroll
+        for (u32 i = 0; i < RUN; ++i)
+            read[i] = ALONG ? from[i / 4 * line_stride + i % 4 * 32] : from[i % 2 * 16 + i / 2 * 2 * depth_stride];
+    } else {
+        // Zero in the padding.
+#pragma unroll
+        for (u32 i = 0; i < RUN; ++i) {
+            const u32 down = ALONG ? i / 4 : i % 2 * 16, right = ALONG ? i % 4 * 32 : i / 2 * 2;
+            const bool given = first_line + line + down < m.lines && first_k + k + right < m.depth;
+            read[i] = given ? from[down * line_stride + right * depth_stride] : 0.0;
+        }
+    }
+    // staged_at(line + down, k + right), as one of eight and a constant.
+    const u32 at = staged_at(line, k);
+#pragma unroll
+    for (u32 i = 0; i < RUN; ++i) {
+        if (ALONG)
+            (staged + (at ^ (i / 4 ^ i % 4 * 2) * 2))[i / 4 * BLOCK_DEPTH + i % 4 * 32] = read[i];
+        else
+            (staged + (at ^ i / 2 * 2))[i % 2 * 16 * BLOCK_DEPTH] = read[i];
+    }
+}
+#endif
 
 // A run's values. All threads of a block take part.
 __device__ __forceinline__ void fetch(const double *values, const Lines &m, const Run &run, double (&of_run)[RUN])
 {
 #ifdef __CUDA_ARCH__
-    // A warp reads what are neighbours in memory, along K or across lines, and passes it on through shared memory.
-    __shared__ double staged[BLOCK_LINES * BLOCK_DEPTH];
-    const bool along = m.depth_stride == 1;
-    // A thread takes every second line, or every eighth value of a line.
-    const u32 lines = CONVERSION_BLOCK / BLOCK_DEPTH, depth = CONVERSION_BLOCK / BLOCK_LINES;
-    const u32 line = along ? threadIdx.x / BLOCK_DEPTH : threadIdx.x % BLOCK_LINES;
-    const u32 k = along ? threadIdx.x % BLOCK_DEPTH : threadIdx.x / BLOCK_LINES;
-    const u32 own = staged_at(threadIdx.x / (BLOCK_DEPTH / RUN), threadIdx.x % (BLOCK_DEPTH / RUN) * RUN);
-    const u32 first_line = run.line - threadIdx.x / (BLOCK_DEPTH / RUN) + line;
-    const u32 first_k = run.k - threadIdx.x % (BLOCK_DEPTH / RUN) * RUN + k;
-    // How many of them are no padding.
-    u32 count = 0;
-    if (first_line < m.lines && first_k < m.depth)
-        count = along ? (m.lines - first_line + lines - 1) / lines : (m.depth - first_k + depth - 1) / depth;
-    const double *from = values + (u64)first_line * m.line_stride + (u64)first_k * m.depth_stride;
-    const u64 step = along ? (u64)lines * m.line_stride : (u64)depth * m.depth_stride;
-    double read[RUN];
-#pragma unroll
-    for (u32 i = 0; i < RUN; ++i) {
-        read[i] = i < count ? *from : 0.0;
-        from += step;
-    }
-    const u32 at = staged_at(line, k);
-    if (along) {
-        // staged_at(line + 2 i, k)
-#pragma unroll
-        for (u32 i = 0; i < RUN; ++i) staged[(at ^ (i & 7)) + i * lines * BLOCK_DEPTH] = read[i];
-    } else {
-        // staged_at(line, k + 8 i)
-#pragma unroll
-        for (u32 i = 0; i < RUN; ++i) staged[at ^ (i * depth | i / 2)] = read[i];
-    }
+    __shared__ __align__(16) double staged[BLOCK_LINES * BLOCK_DEPTH];
+    const u32 line = threadIdx.x / (BLOCK_DEPTH / RUN), k = threadIdx.x % (BLOCK_DEPTH / RUN) * RUN;
+    if (m.depth_stride == 1)
+        stage<true>(values, m, run.line - line, run.k - k, staged);
+    else
+        stage<false>(values, m, run.line - line, run.k - k, staged);
     __syncthreads();
+    const u32 own = staged_at(line, k);
 #pragma unroll
-    for (u32 i = 0; i < RUN; ++i) of_run[i] = staged[own ^ i];
+    for (u32 i = 0; i < RUN; i += 2) {
+        const double2 pair = *(const double2 *)(staged + (own ^ i));
+        of_run[i] = pair.x;
+        of_run[i + 1] = pair.y;
+    }
 #else
     for (u32 i = 0; i < RUN; ++i) {
         const u32 k = run.k + i;
