@@ -54,40 +54,34 @@ fn magnitudes_that_are_not_rounded_up_or_a_wrong_top_are_caught_at_the_magnitude
     caught(
         "layers: random",
         "magnitude",
-        "(mantissa + ((1u << down) - 1)) >> down",
-        "mantissa >> down",
+        "__fma_ru(magnitudes[i], power, 0x1p52)",
+        "-__fma_ru(-magnitudes[i], power, -0x1p52)",
     );
     caught(
         "layers: random",
         "magnitude",
-        "most / field - 1 + FRACTION",
-        "most / field + FRACTION",
+        "most / LEAST_ORDINARY + FRACTION + 1",
+        "most / LEAST_ORDINARY + FRACTION + 2",
     );
-    // Of a line below the least value with a leading one.
-    caught(
-        "layers: edge values",
-        "magnitude",
-        "(parts.mantissa + ((1ull << down) - 1)) >> down",
-        "parts.mantissa >> down",
-    );
-    caught(
-        "layers: NaN",
-        "magnitude",
-        "(high | low) == 0 || field == 0x7ff ? 0 : rounded",
-        "rounded",
-    );
-    caught(
-        "layers: NaN",
-        "magnitude",
-        "field == 0 ? fraction : fraction | 1ull << FRACTION",
-        "fraction | 1ull << FRACTION",
-    );
-    caught(
-        "layers: edge values",
-        "magnitude",
-        "(field == 0 ? 1 : field)",
-        "field",
-    );
+    // Of a line below the least value with a leading one, and of one so small that the power of two is no double.
+    for (from, to) in [
+        ("64 - __clzll((i64)bits) + 1", "64 - __clzll((i64)bits)"),
+        ("if (BITS - top > LARGEST_POWER)", "if (false)"),
+        ("top += 128;", "top += 127;"),
+    ] {
+        caught("layers: edge values", "magnitude", from, to);
+    }
+    // Of zeros, and of what is not finite.
+    for (from, to) in [
+        ("bits == 0 ? 0 : ", ""),
+        (
+            "if (first_word(v[i]) >= INFINITE) v[i] = 0;",
+            "if (first_word(v[i]) > INFINITE) v[i] = 0;",
+        ),
+        ("if (first_word(v[i]) >= INFINITE) v[i] = 0;", "v[i] = 0;"),
+    ] {
+        caught("layers: NaN", "magnitude", from, to);
+    }
     caught(
         "production build: wide",
         "magnitude",
@@ -114,8 +108,8 @@ fn a_bound_that_is_too_small_is_caught_at_the_bounds() {
         "moduli-naive-fast",
         "layers: random",
         "bound",
-        "sum += magnitude * magnitude",
-        "sum += magnitude",
+        "sum += (u64)of_run[i] * of_run[i]",
+        "sum += of_run[i]",
     );
     caught_in(
         "moduli-naive-fast",
@@ -144,6 +138,16 @@ fn an_exponent_one_too_large_or_too_small_is_caught_at_the_exponents() {
 
 #[test]
 fn a_value_rounded_in_another_way_is_caught_at_the_split() {
+    // Without a leading one.
+    for (from, to) in [
+        (
+            "field == 0 ? fraction : fraction | 1ull << FRACTION",
+            "fraction | 1ull << FRACTION",
+        ),
+        ("(field == 0 ? 1 : field)", "field"),
+    ] {
+        caught("layers: edge values", "split", from, to);
+    }
     // In two words, and where they are not enough.
     for (kind, from, to) in [
         ("layers: wide", "rest + NEAREST(0)", "rest - 0.25 + NEAREST(0)"),
@@ -163,7 +167,11 @@ fn a_value_rounded_in_another_way_is_caught_at_the_split() {
             "parts.negative && i < 2 ? -integer.word[i]",
         ),
         ("layers: random", "NEAREST(WORD_BITS) - high", "0.0"),
-        ("layers: random", "(exponent + 1023)", "(exponent + 1022)"),
+        (
+            "layers: random",
+            "power_of_two(exponent)",
+            "power_of_two(exponent - 1)",
+        ),
     ] {
         caught(kind, "split", from, to);
     }
@@ -175,7 +183,12 @@ fn a_value_rounded_in_another_way_is_caught_at_the_split() {
         caught("layers: K where", "split", from, to);
     }
     // Lines of the least doubles have a power of two that is no double; what is not finite is none.
-    caught("layers: edge values", "split", "&& exponent < 1024", "");
+    caught(
+        "layers: edge values",
+        "split",
+        " && exponent <= LARGEST_POWER",
+        "",
+    );
     caught("layers: NaN", "split", "*status == 0 && ", "");
 }
 

@@ -7,7 +7,10 @@ fn a_norm_that_is_not_rounded_up_or_of_other_values_is_caught_at_the_magnitudes(
     let caught = |kind, from, to| caught_in("moduli-naive-norms", kind, "magnitude", from, to);
     // Of a value, of a root, of a byte.
     for (from, to) in [
-        ("(mantissa + ((1u << down) - 1)) >> down", "mantissa >> down"),
+        (
+            "__fma_ru(magnitudes[i], power, 0x1p52)",
+            "-__fma_ru(-magnitudes[i], power, -0x1p52)",
+        ),
         ("return root + (root * root < sum);", "return root;"),
         ("(root + ((1u << down) - 1)) >> down", "root >> down"),
     ] {
@@ -23,8 +26,8 @@ fn a_norm_that_is_not_rounded_up_or_of_other_values_is_caught_at_the_magnitudes(
     // Of a block below the least value with a leading one.
     caught(
         "layers: edge values",
-        "(parts.mantissa + ((1ull << down) - 1)) >> down",
-        "parts.mantissa >> down",
+        "if (BITS - top > LARGEST_POWER)",
+        "if (false)",
     );
     // The edges of blocks: one value off, one block off, a last block that is short and left out or filled.
     for (from, to) in [

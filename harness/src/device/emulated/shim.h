@@ -16,12 +16,68 @@
 // A double's bits, and the other way.
 static inline long long __double_as_longlong(double a) { long long bits; __builtin_memcpy(&bits, &a, 8); return bits; }
 static inline double __longlong_as_double(long long bits) { double a; __builtin_memcpy(&a, &bits, 8); return a; }
+static inline int __double2loint(double a) { return (int)__double_as_longlong(a); }
 static inline unsigned int __float_as_uint(float a) { unsigned int bits; __builtin_memcpy(&bits, &a, 4); return bits; }
 static inline float __uint_as_float(unsigned int bits) { float a; __builtin_memcpy(&a, &bits, 4); return a; }
 // One rounding, to the nearest.
 static inline float __fmaf_rn(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 static inline double __fma_rn(double a, double b, double c) { return __builtin_fma(a, b, c); }
 static inline float __fsqrt_rn(float a) { return __builtin_sqrtf(a); }
+
+// An exact sum of products of finite doubles: a multiple of the least one's last bit, 2^-2148, in two's complement.
+struct AssaySum {
+    // To beyond 2^2048.
+    static constexpr int WORDS = 66;
+    unsigned long long words[WORDS] = {};
+
+    void add(double a, double b)
+    {
+        const long long bits[2] = {__double_as_longlong(a), __double_as_longlong(b)};
+        unsigned __int128 product = 1;
+        int at = 0;
+        for (const long long one : bits) {
+            const int field = (int)(one >> 52 & 0x7ff);
+            product *= (one & ((1ll << 52) - 1)) | (long long)(field != 0) << 52;
+            at += field == 0 ? 0 : field - 1;
+        }
+        const int shift = at % 64;
+        const unsigned long long parts[3] = {(unsigned long long)(product << shift),
+                                             (unsigned long long)(product >> (64 - shift)),
+                                             (unsigned long long)(product >> 64 >> (64 - shift))};
+        const bool negative = (bits[0] ^ bits[1]) < 0;
+        unsigned __int128 carry = negative;
+        for (int i = 0; i < WORDS; ++i) {
+            const int part = i - at / 64;
+            const unsigned long long word = part < 0 || part > 2 ? 0 : parts[part];
+            carry += (unsigned __int128)words[i] + (negative ? ~word : word);
+            words[i] = (unsigned long long)carry;
+            carry >>= 64;
+        }
+    }
+
+    bool is_positive() const
+    {
+        unsigned long long any = 0;
+        for (const unsigned long long word : words) any |= word;
+        return any != 0 && words[WORDS - 1] >> 63 == 0;
+    }
+};
+// One rounding, up: the nearest, or where that is below the exact sum the next double.
+static inline double __fma_ru(double a, double b, double c)
+{
+    const double nearest = __builtin_fma(a, b, c);
+    if (!__builtin_isfinite(a) || !__builtin_isfinite(b) || !__builtin_isfinite(c) || nearest == __builtin_inf())
+        return nearest;
+    if (nearest != -__builtin_inf()) {
+        AssaySum above;
+        above.add(a, b);
+        above.add(c, 1);
+        above.add(nearest, -1);
+        if (!above.is_positive()) return nearest;
+    }
+    const long long bits = __double_as_longlong(nearest);
+    return __longlong_as_double(nearest == 0 ? 1 : nearest > 0 ? bits + 1 : bits - 1);
+}
 // Halves away from zero.
 static inline double round(double a) { return __builtin_round(a); }
 static inline double fabs(double a) { return __builtin_fabs(a); }

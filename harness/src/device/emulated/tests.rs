@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use assay_kernels::crt_gemm::exact::Dyadic;
 use assay_kernels::family::DeviceKind;
 use assay_kernels::workload::{Argument, Batch, Buffer, BufferId, Launch, Outputs, Setup, Source, Step};
 
@@ -161,8 +162,9 @@ fn the_intrinsics_do_what_the_cuda_manual_says() {
             out[n++] = __brev(1);
             out[n++] = min(-1, 1u) + max(3, 4);
             out[n++] = (u32)__umul64hi(1ull << 63, 6);
+            out[n++] = (u32)__double2loint(__longlong_as_double((long long)high << 32 | low));
         }"#;
-    let expected: [u32; 15] = [
+    let expected: [u32; 16] = [
         42,
         0x2345_6789,
         0x0123_4567,
@@ -178,8 +180,91 @@ fn the_intrinsics_do_what_the_cuda_manual_says() {
         0x8000_0000,
         5,
         3,
+        0x89ab_cdef,
     ];
-    assert_eq!(launched(text, &[15], 1, 1, vec![buffer(0)]).unwrap(), [expected]);
+    assert_eq!(launched(text, &[16], 1, 1, vec![buffer(0)]).unwrap(), [expected]);
+}
+
+/// `__fma_ru` of every three of `values`, the last one fastest.
+fn rounded_up(values: &[f64]) -> Vec<f64> {
+    let count = values.len();
+    let bits: Vec<_> = values.iter().map(|v| format!("{}ull", v.to_bits())).collect();
+    let text = format!(
+        "constexpr u64 table[] = {{{}}};
+        static double value(u32 i) {{ return __longlong_as_double((long long)table[i % {count}]); }}
+        extern \"C\" __global__ void small(u64 *out) {{
+            const u32 i = blockIdx.x;
+            out[i] = __double_as_longlong(__fma_ru(value(i / {count} / {count}), value(i / {count}), value(i)));
+        }}",
+        bits.join(", ")
+    );
+    let results = count.pow(3);
+    let out = launched(&text, &[2 * results], results as u32, 1, vec![buffer(0)]).unwrap();
+    let double = |words: &[u32]| f64::from_bits(u64::from(words[1]) << 32 | u64::from(words[0]));
+    out[0].chunks(2).map(double).collect()
+}
+
+#[test]
+fn a_sum_of_a_product_rounded_up_is_the_least_double_that_is_not_below_it() {
+    let power = |exponent| 2f64.powi(exponent);
+    let magnitudes = [
+        0.0,
+        f64::from_bits(1),
+        f64::from_bits(3),
+        f64::MIN_POSITIVE.next_down(),
+        f64::MIN_POSITIVE,
+        power(-1000),
+        power(-537),
+        power(-537).next_down(),
+        power(-53),
+        1.0 / 3.0,
+        1f64.next_down(),
+        1.0,
+        1f64.next_up(),
+        power(52) - 0.5,
+        power(52),
+        power(511).next_up(),
+        power(970),
+        power(1023),
+        f64::MAX,
+    ];
+    let values: Vec<f64> = magnitudes.into_iter().flat_map(|v| [v, -v]).collect();
+    let exact = |v: f64| Dyadic::of(v).unwrap();
+    let mut results = rounded_up(&values).into_iter();
+    let (mut overflows, mut underflows) = (0, 0);
+    for &a in &values {
+        for &b in &values {
+            let product = &exact(a) * &exact(b);
+            for &c in &values {
+                let sum = &product + &exact(c);
+                let up = results.next().unwrap();
+                let case = format!("{a:e} * {b:e} + {c:e}: {up:e}");
+                assert!(up == f64::INFINITY || exact(up) >= sum, "{case}");
+                assert!(up == -f64::MAX || exact(up.next_down()) < sum, "{case}");
+                // The sign of zero: positive, but for a negative number too small and a sum of negative zeros.
+                let negative =
+                    sum < exact(0.0) || (a * b).is_sign_negative() && c == 0.0 && c.is_sign_negative();
+                assert!(up != 0.0 || up.is_sign_negative() == negative, "{case}");
+                overflows += u32::from(up.is_infinite() || up == -f64::MAX);
+                underflows += u32::from(up == 0.0 && negative || up == f64::from_bits(1));
+            }
+        }
+    }
+    assert!(overflows > 1000 && underflows > 1000, "{overflows} {underflows}");
+}
+
+#[test]
+fn what_is_not_finite_stays_so_in_a_sum_rounded_up() {
+    let values = [1.0, 0.0, f64::NEG_INFINITY, f64::NAN];
+    let mut results = rounded_up(&values).into_iter();
+    for a in values {
+        for b in values {
+            for c in values {
+                let (up, sum) = (results.next().unwrap(), a.mul_add(b, c));
+                assert!(up == sum || up.is_nan() && sum.is_nan(), "{a} * {b} + {c}: {up}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -23,9 +23,10 @@ typedef i8 Residue;
 #define BLOCK_LINES 32
 #define BLOCK_DEPTH 128
 static_assert(BLOCK_LINES * BLOCK_DEPTH == CONVERSION_BLOCK * RUN, "a run a thread");
-// Bits of the mantissa behind its leading one, and the power of two of the last bit of field 0, negated.
+// Bits of the mantissa behind its leading one, the power of two of the last bit of field 0, negated, and the largest one.
 #define FRACTION 52
 #define LOWEST 1075
+#define LARGEST_POWER 1023
 
 // A matrix as lines along K: rows of A, columns of B.
 struct Lines {
@@ -110,52 +111,69 @@ __device__ __forceinline__ Run run_of(const Lines &m)
     return run;
 }
 
-// Where a block's value lies in shared memory: permuted within 16, so that 16 lanes meet no bank twice, neither those that
-// write along K or across lines nor those that each read a run.
+// Where a block's value lies in shared memory: pairs of neighbours along K permuted within a run. So no bank is met twice by 16
+// lanes that write neighbours along K, by 8 that each read a pair of a line's run, or by 16 that write two k of 8 lines.
 __device__ __forceinline__ u32 staged_at(u32 line, u32 k)
 {
-    return line * BLOCK_DEPTH + (k ^ (((k / RUN ^ line / 2) & 7) | (line & 1) << 3));
+    return line * BLOCK_DEPTH + (k ^ ((k / RUN ^ line) & 7) * 2);
 }
+
+#ifdef __CUDA_ARCH__
+// Reads a block's values into shared memory. A warp reads what are neighbours in memory: ALONG K, 32 at a time, four of a
+// line, of four lines; or across lines, two k at a time of 16 lines, of 32 lines and a run.
+template <bool ALONG>
+__device__ __forceinline__ void stage(const double *values, const Lines &m, u32 first_line, u32 first_k, double *staged)
+{
+    const u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const u32 line = ALONG ? warp * 4 : lane % 8 + lane / 16 * 8;
+    const u32 k = ALONG ? lane : warp * RUN + lane / 8 % 2;
+    // One of the strides is 1.
+    const u64 line_stride = ALONG ? m.line_stride : 1, depth_stride = ALONG ? 1 : m.depth_stride;
+    const double *const from = values + (first_line + line) * line_stride + (first_k + k) * depth_stride;
+    double read[RUN];
+    if (first_line + BLOCK_LINES <= m.lines && first_k + BLOCK_DEPTH <= m.depth) {
+#pragma unroll
+        for (u32 i = 0; i < RUN; ++i)
+            read[i] = ALONG ? from[i / 4 * line_stride + i % 4 * 32] : from[i % 2 * 16 + i / 2 * 2 * depth_stride];
+    } else {
+        // Zero in the padding.
+#pragma unroll
+        for (u32 i = 0; i < RUN; ++i) {
+            const u32 down = ALONG ? i / 4 : i % 2 * 16, right = ALONG ? i % 4 * 32 : i / 2 * 2;
+            const bool given = first_line + line + down < m.lines && first_k + k + right < m.depth;
+            read[i] = given ? from[down * line_stride + right * depth_stride] : 0.0;
+        }
+    }
+    // staged_at(line + down, k + right), as one of eight and a constant.
+    const u32 at = staged_at(line, k);
+#pragma unroll
+    for (u32 i = 0; i < RUN; ++i) {
+        if (ALONG)
+            (staged + (at ^ (i / 4 ^ i % 4 * 2) * 2))[i / 4 * BLOCK_DEPTH + i % 4 * 32] = read[i];
+        else
+            (staged + (at ^ i / 2 * 2))[i % 2 * 16 * BLOCK_DEPTH] = read[i];
+    }
+}
+#endif
 
 // A run's values. All threads of a block take part.
 __device__ __forceinline__ void fetch(const double *values, const Lines &m, const Run &run, double (&of_run)[RUN])
 {
 #ifdef __CUDA_ARCH__
-    // A warp reads what are neighbours in memory, along K or across lines, and passes it on through shared memory.
-    __shared__ double staged[BLOCK_LINES * BLOCK_DEPTH];
-    const bool along = m.depth_stride == 1;
-    // A thread takes every second line, or every eighth value of a line.
-    const u32 lines = CONVERSION_BLOCK / BLOCK_DEPTH, depth = CONVERSION_BLOCK / BLOCK_LINES;
-    const u32 line = along ? threadIdx.x / BLOCK_DEPTH : threadIdx.x % BLOCK_LINES;
-    const u32 k = along ? threadIdx.x % BLOCK_DEPTH : threadIdx.x / BLOCK_LINES;
-    const u32 own = staged_at(threadIdx.x / (BLOCK_DEPTH / RUN), threadIdx.x % (BLOCK_DEPTH / RUN) * RUN);
-    const u32 first_line = run.line - threadIdx.x / (BLOCK_DEPTH / RUN) + line;
-    const u32 first_k = run.k - threadIdx.x % (BLOCK_DEPTH / RUN) * RUN + k;
-    // How many of them are no padding.
-    u32 count = 0;
-    if (first_line < m.lines && first_k < m.depth)
-        count = along ? (m.lines - first_line + lines - 1) / lines : (m.depth - first_k + depth - 1) / depth;
-    const double *from = values + (u64)first_line * m.line_stride + (u64)first_k * m.depth_stride;
-    const u64 step = along ? (u64)lines * m.line_stride : (u64)depth * m.depth_stride;
-    double read[RUN];
-#pragma unroll
-    for (u32 i = 0; i < RUN; ++i) {
-        read[i] = i < count ? *from : 0.0;
-        from += step;
-    }
-    const u32 at = staged_at(line, k);
-    if (along) {
-        // staged_at(line + 2 i, k)
-#pragma unroll
-        for (u32 i = 0; i < RUN; ++i) staged[(at ^ (i & 7)) + i * lines * BLOCK_DEPTH] = read[i];
-    } else {
-        // staged_at(line, k + 8 i)
-#pragma unroll
-        for (u32 i = 0; i < RUN; ++i) staged[at ^ (i * depth | i / 2)] = read[i];
-    }
+    __shared__ __align__(16) double staged[BLOCK_LINES * BLOCK_DEPTH];
+    const u32 line = threadIdx.x / (BLOCK_DEPTH / RUN), k = threadIdx.x % (BLOCK_DEPTH / RUN) * RUN;
+    if (m.depth_stride == 1)
+        stage<true>(values, m, run.line - line, run.k - k, staged);
+    else
+        stage<false>(values, m, run.line - line, run.k - k, staged);
     __syncthreads();
+    const u32 own = staged_at(line, k);
 #pragma unroll
-    for (u32 i = 0; i < RUN; ++i) of_run[i] = staged[own ^ i];
+    for (u32 i = 0; i < RUN; i += 2) {
+        const double2 pair = *(const double2 *)(staged + (own ^ i));
+        of_run[i] = pair.x;
+        of_run[i + 1] = pair.y;
+    }
 #else
     for (u32 i = 0; i < RUN; ++i) {
         const u32 k = run.k + i;
@@ -166,74 +184,70 @@ __device__ __forceinline__ void fetch(const double *values, const Lines &m, cons
 #endif
 }
 
-// Above the largest value of a run: the exponent of the least power of two, LOWEST added so that 0 stands for zeros alone.
-// What is not finite counts as zero, and is told.
-__device__ __forceinline__ u32 stored_top(const double (&v)[RUN], bool &finite)
+// The first word of a magnitude, and that of the least one with a leading one and of infinity.
+__device__ __forceinline__ u32 first_word(double magnitude) { return (u32)((u64)__double_as_longlong(magnitude) >> 32); }
+#define LEAST_ORDINARY (1u << 20)
+#define INFINITE (0x7ffu << 20)
+
+// Makes the values of a run magnitudes: the largest one's first word. What is not finite counts as zero, and is told.
+__device__ __forceinline__ u32 make_magnitudes(double (&v)[RUN], bool &finite)
 {
-    // The leading words without their signs, twice: a field is 2^21, and one more makes what is not finite the least.
-    const u32 field = 1u << 21;
-    u32 most = 0, least = ~0u;
+    u32 most = 0;
 #pragma unroll
     for (u32 i = 0; i < RUN; ++i) {
-        const u32 leading = (u32)((u64)__double_as_longlong(v[i]) >> 32) * 2 + field;
-        most = max(most, leading);
-        least = min(least, leading);
+        // Not fabs, which is an addition of doubles on the card.
+        v[i] = __longlong_as_double(__double_as_longlong(v[i]) & ~(1ll << 63));
+        most = max(most, first_word(v[i]));
     }
-    // Bits of the mantissa and its exponent: |v| < 2^(top - LOWEST).
-    u32 top = most / field - 1 + FRACTION + 1;
-    if (most < 2 * field) {
-        // Zeros, and what has no leading one.
-        top = 0;
+    finite = most < INFINITE;
+    if (!finite) {
+        most = 0;
 #pragma unroll
         for (u32 i = 0; i < RUN; ++i) {
-            const Parts parts = parts_of(v[i]);
-            const i32 length = 64 - __clzll((i64)parts.mantissa);
-            if (parts.mantissa != 0) top = max(top, (u32)(parts.exponent + length + LOWEST));
+            if (first_word(v[i]) >= INFINITE) v[i] = 0;
+            most = max(most, first_word(v[i]));
         }
     }
-    finite = least >= field;
-    return top;
+    return most;
+}
+
+// Makes the values of a run magnitudes. Above the largest one: the exponent of the least power of two, LOWEST added so that 0
+// stands for zeros alone.
+__device__ __forceinline__ u32 stored_top(double (&v)[RUN], bool &finite)
+{
+    const u32 most = make_magnitudes(v, finite);
+    // Bits of the mantissa and its exponent: |v| < 2^(top - LOWEST).
+    if (most >= LEAST_ORDINARY) return most / LEAST_ORDINARY + FRACTION + 1;
+    // Zeros, and what has no leading one.
+    u64 bits = 0;
+#pragma unroll
+    for (u32 i = 0; i < RUN; ++i) bits = max(bits, (u64)__double_as_longlong(v[i]));
+    return bits == 0 ? 0 : 64 - __clzll((i64)bits) + 1;
 }
 
 __device__ __forceinline__ i32 top_of(u32 stored) { return stored == 0 ? 0 : (i32)stored - LOWEST; }
 
-// Power of two of a field's values, less the field: |v| < 2^(field + ORDINARY) where there is a leading one.
-#define ORDINARY (1 + FRACTION - LOWEST)
-
-// magnitude: |v| 2^(BITS - top), rounded up: at most 2^BITS, and 0 for 0 alone.
-template <int BITS> __device__ __forceinline__ u32 rounded_up(double v, i32 top)
+// For -LARGEST_POWER < exponent <= LARGEST_POWER.
+__device__ __forceinline__ double power_of_two(i32 exponent)
 {
-    const Parts parts = parts_of(v);
-    const i32 shift = parts.exponent + BITS - top;
-    if (shift >= 0) return (u32)(parts.mantissa << shift);
-    const i32 down = min(-shift, 63);
-    return (u32)((parts.mantissa + ((1ull << down) - 1)) >> down);
+    return __longlong_as_double((i64)(LARGEST_POWER + exponent) << FRACTION);
 }
 
-// The same where the top is above 2^(BITS + ORDINARY): what has no leading one counts as if it had, and becomes 1.
-template <int BITS> __device__ __forceinline__ u32 ordinary_rounded_up(double v, i32 top)
-{
-    const u64 bits = (u64)__double_as_longlong(v);
-    const u32 high = (u32)(bits >> 32) & 0x7fffffff, low = (u32)bits;
-    const i32 field = (i32)(high >> 20);
-    // Rounded up twice, first to 31 bits, is rounded up once.
-    const u32 mantissa = ((high << 10 | low >> 22) & 0x3fffffff | 1u << 30) + (low << 10 != 0);
-    const i32 down = max(0, min(top - ORDINARY - field + 31 - BITS, 31));
-    const u32 rounded = (mantissa + ((1u << down) - 1)) >> down;
-    return (high | low) == 0 || field == 0x7ff ? 0 : rounded;
-}
-
-// magnitude: those of a run.
+// magnitude: a run's magnitudes times 2^(BITS - top), rounded up: at most 2^BITS, and 0 for 0 alone.
 template <int BITS>
-__device__ __forceinline__ void rounded_up(const double (&v)[RUN], i32 top, u32 (&magnitudes)[RUN])
+__device__ __forceinline__ void rounded_up(double (&magnitudes)[RUN], i32 top, u32 (&rounded)[RUN])
 {
-    if (top > BITS + ORDINARY) {
+    // No double is so large a power of two: by another one first.
+    if (BITS - top > LARGEST_POWER) {
 #pragma unroll
-        for (u32 i = 0; i < RUN; ++i) magnitudes[i] = ordinary_rounded_up<BITS>(v[i], top);
-    } else {
-#pragma unroll
-        for (u32 i = 0; i < RUN; ++i) magnitudes[i] = rounded_up<BITS>(v[i], top);
+        for (u32 i = 0; i < RUN; ++i) magnitudes[i] *= 0x1p128;
+        top += 128;
     }
+    const double power = power_of_two(BITS - top);
+    // Between 2^52 and 2^53, a double's last bit is 1.
+#pragma unroll
+    for (u32 i = 0; i < RUN; ++i)
+        rounded[i] = (u32)__double2loint(__fma_ru(magnitudes[i], power, 0x1p52));
 }
 
 // exponent: s = max { s : 4^s u <= H }, in the units of the line's own values; a thread a line.

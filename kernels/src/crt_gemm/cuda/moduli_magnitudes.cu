@@ -25,9 +25,11 @@ moduli_magnitudes(const double *values, const Lines m, const u32 *tops, u8 *magn
     if (!run.exists) return;
     const i32 top = run.line < m.lines ? top_of(tops[run.line]) : 0;
     u32 of_run[RUN], word[RUN / 4] = {};
+    bool finite;
+    make_magnitudes(v, finite);
     rounded_up<ROUNDED_BITS>(v, top, of_run);
 #pragma unroll
-    for (u32 i = 0; i < RUN; ++i) word[i / 4] |= of_run[i] << i % 4 * 8;
+    for (u32 i = 0; i < RUN; ++i) word[i / 4] += of_run[i] << i % 4 * 8;
     *(uint4 *)(magnitudes + place_of(m.padded_lines, m.padded_depth, run.line, run.k)) =
         make_uint4(word[0], word[1], word[2], word[3]);
 }
@@ -42,13 +44,12 @@ moduli_squares(const double *values, const Lines m, const u32 *tops, u64 *bounds
     if (!run.exists || run.line >= m.lines) return;
     const i32 top = top_of(tops[run.line]);
     u32 of_run[RUN];
+    bool finite;
+    make_magnitudes(v, finite);
     rounded_up<ROUNDED_BITS>(v, top, of_run);
     u64 sum = 0;
 #pragma unroll
-    for (u32 i = 0; i < RUN; ++i) {
-        const u64 magnitude = of_run[i];
-        sum += magnitude * magnitude;
-    }
+    for (u32 i = 0; i < RUN; ++i) sum += (u64)of_run[i] * of_run[i];
     if (sum != 0) atomicAdd(bounds + run.line, sum);
 }
 #endif

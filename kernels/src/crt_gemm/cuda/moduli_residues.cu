@@ -11,8 +11,6 @@ template <int WORDS> struct Integer {
     i32 word[WORDS];
 };
 
-__device__ __forceinline__ double power_of_two(i32 exponent) { return __longlong_as_double((i64)(exponent + 1023) << FRACTION); }
-
 // split: v * 2^exponent to the nearest, the even one of two, where it is at most 2^TWO_WORDS. No sum here is rounded but those
 // that are to be: what is left of a value is a multiple of its last bit, and has no more bits than it.
 __device__ __forceinline__ void split(double v, i32 exponent, Integer<2> &integer)
@@ -20,8 +18,8 @@ __device__ __forceinline__ void split(double v, i32 exponent, Integer<2> &intege
     const double scale = power_of_two(exponent);
     const double high = __fma_rn(v, scale, NEAREST(WORD_BITS));
     const double rest = __fma_rn(v, scale, NEAREST(WORD_BITS) - high);
-    integer.word[0] = (i32)(u32)(u64)__double_as_longlong(rest + NEAREST(0));
-    integer.word[1] = (i32)(u32)(u64)__double_as_longlong(high);
+    integer.word[0] = __double2loint(rest + NEAREST(0));
+    integer.word[1] = __double2loint(high);
 }
 
 // split: the same whatever the exponent.
@@ -137,7 +135,7 @@ moduli_residues(const double *values, const Lines m, const Moduli moduli, const 
     const i32 exponent = given ? exponents[run.line] : 0, top = given ? top_of(tops[run.line]) : 0;
     // Few lines need a third word, those that stay whole since they meet little; few have a power of two that is no double; few
     // products have values that are not finite.
-    if (*status == 0 && exponent + top <= TWO_WORDS && exponent > -1023 && exponent < 1024) {
+    if (*status == 0 && exponent + top <= TWO_WORDS && exponent > -LARGEST_POWER && exponent <= LARGEST_POWER) {
         residues_of<2>(v, exponent, m, run, moduli, residues, integers);
     } else {
         residues_of<3>(v, exponent, m, run, moduli, residues, integers);
