@@ -213,6 +213,7 @@ fn odd_values(seed: u64) -> Vec<Case> {
     let odd = [
         ("NaN", f64::NAN),
         ("a negative NaN", -f64::NAN),
+        ("a NaN of ones", f64::from_bits(u64::MAX >> 1)),
         ("an infinity", f64::INFINITY),
         ("a negative infinity", f64::NEG_INFINITY),
         ("the largest double", f64::MAX),
