@@ -82,24 +82,30 @@ __device__ __forceinline__ u32 last_bytes(u32 a, u32 b, u32 c, u32 d)
     return __byte_perm(__byte_perm(a, b, 0x0040), __byte_perm(c, d, 0x0040), 0x5410);
 }
 
-// residue: those of a run for every modulus.
-template <int WORDS>
-__device__ __forceinline__ void residues_of(const double (&v)[RUN], i32 exponent, const Lines &m, const Run &run,
+// So many residues are one store.
+template <int COUNT> struct Stored {
+    u32 word[COUNT / 4];
+} __attribute__((aligned(COUNT)));
+
+// residue: those of `COUNT` values of a run, from `first` on, for every modulus.
+template <int WORDS, int COUNT>
+__device__ __forceinline__ void residues_of(const double (&v)[RUN], u32 first, i32 exponent, const Lines &m, const Run &run,
                                             const Moduli &moduli, Residue *residues, u32 *integers)
 {
-    u32 digits[RUN][WORDS];
+    u32 digits[COUNT][WORDS];
 #pragma unroll
-    for (u32 i = 0; i < RUN; ++i) {
+    for (u32 i = 0; i < COUNT; ++i) {
         Integer<WORDS> integer;
-        split(v[i], exponent, integer);
+        split(v[first + i], exponent, integer);
 #ifdef ASSAY_TRACE
-        if (run.line < m.lines && run.k + i < m.depth) {
+        const u32 k = run.k + first + i;
+        if (run.line < m.lines && k < m.depth) {
             // In four words: the first two, and the third at its place.
             const i64 two = (i64)integer.word[0] + (i64)integer.word[1] * (1ll << WORD_BITS);
             const i64 third = WORDS > 2 ? integer.word[WORDS > 2 ? 2 : 0] : 0;
             const u64 low = (u64)two + ((u64)third << 2 * WORD_BITS);
             const u64 high = (u64)(two >> 63) + (u64)(third >> (64 - 2 * WORD_BITS)) + (low < (u64)two);
-            u32 *const out = integers + 4 * ((u64)run.line * m.depth + run.k + i);
+            u32 *const out = integers + 4 * ((u64)run.line * m.depth + k);
             out[0] = (u32)low;
             out[1] = (u32)(low >> 32);
             out[2] = (u32)high;
@@ -110,14 +116,14 @@ __device__ __forceinline__ void residues_of(const double (&v)[RUN], i32 exponent
         for (int word = 0; word < WORDS; ++word) digits[i][word] = digits_of(integer.word[word]);
     }
     const u64 plane = (u64)m.padded_lines * m.padded_depth;
-    Residue *out = residues + place_of(m.padded_lines, m.padded_depth, run.line, run.k);
+    Residue *out = residues + place_of(m.padded_lines, m.padded_depth, run.line, run.k + first);
     for (u32 i = 0; i < moduli.count; ++i) {
-        u32 word[RUN / 4];
+        Stored<COUNT> of;
 #pragma unroll
-        for (u32 j = 0; j < RUN / 4; ++j)
-            word[j] = last_bytes(residue(digits[4 * j], moduli, i), residue(digits[4 * j + 1], moduli, i),
+        for (u32 j = 0; j < COUNT / 4; ++j)
+            of.word[j] = last_bytes(residue(digits[4 * j], moduli, i), residue(digits[4 * j + 1], moduli, i),
                                  residue(digits[4 * j + 2], moduli, i), residue(digits[4 * j + 3], moduli, i));
-        *(uint4 *)out = make_uint4(word[0], word[1], word[2], word[3]);
+        *(Stored<COUNT> *)out = of;
         out += plane;
     }
 }
@@ -136,8 +142,11 @@ moduli_residues(const double *values, const Lines m, const Moduli moduli, const 
     // Few lines need a third word, those that stay whole since they meet little; few have a power of two that is no double; few
     // products have values that are not finite.
     if (*status == 0 && exponent + top <= TWO_WORDS && exponent > -LARGEST_POWER && exponent <= LARGEST_POWER) {
-        residues_of<2>(v, exponent, m, run, moduli, residues, integers);
+        residues_of<2, RUN>(v, 0, exponent, m, run, moduli, residues, integers);
     } else {
-        residues_of<3>(v, exponent, m, run, moduli, residues, integers);
+        // Fewer at a time, for the registers.
+#pragma unroll
+        for (u32 first = 0; first < RUN; first += RUN / 2)
+            residues_of<3, RUN / 2>(v, first, exponent, m, run, moduli, residues, integers);
     }
 }
