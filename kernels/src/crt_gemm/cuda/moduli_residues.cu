@@ -82,10 +82,9 @@ __device__ __forceinline__ u32 last_bytes(u32 a, u32 b, u32 c, u32 d)
     return __byte_perm(__byte_perm(a, b, 0x0040), __byte_perm(c, d, 0x0040), 0x5410);
 }
 
-// So many residues are one store.
-template <int COUNT> struct Stored {
-    u32 word[COUNT / 4];
-} __attribute__((aligned(COUNT)));
+// Residues of 16 or 8 values: one store.
+__device__ __forceinline__ void store(Residue *out, const u32 (&word)[4]) { *(uint4 *)out = make_uint4(word[0], word[1], word[2], word[3]); }
+__device__ __forceinline__ void store(Residue *out, const u32 (&word)[2]) { *(uint2 *)out = make_uint2(word[0], word[1]); }
 
 // residue: those of `COUNT` values of a run, from `first` on, for every modulus.
 template <int WORDS, int COUNT>
@@ -118,12 +117,12 @@ __device__ __forceinline__ void residues_of(const double (&v)[RUN], u32 first, i
     const u64 plane = (u64)m.padded_lines * m.padded_depth;
     Residue *out = residues + place_of(m.padded_lines, m.padded_depth, run.line, run.k + first);
     for (u32 i = 0; i < moduli.count; ++i) {
-        Stored<COUNT> of;
+        u32 word[COUNT / 4];
 #pragma unroll
         for (u32 j = 0; j < COUNT / 4; ++j)
-            of.word[j] = last_bytes(residue(digits[4 * j], moduli, i), residue(digits[4 * j + 1], moduli, i),
+            word[j] = last_bytes(residue(digits[4 * j], moduli, i), residue(digits[4 * j + 1], moduli, i),
                                  residue(digits[4 * j + 2], moduli, i), residue(digits[4 * j + 3], moduli, i));
-        *(Stored<COUNT> *)out = of;
+        store(out, word);
         out += plane;
     }
 }
