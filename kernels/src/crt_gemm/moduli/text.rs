@@ -72,6 +72,8 @@ pub fn text(file: &VariantFile) -> String {
     text.push('\n');
     text += include_str!("../cuda/moduli_crt.cu");
     text.push('\n');
+    text += include_str!("../cuda/moduli_crt_dots.cu");
+    text.push('\n');
     match (file.options.kernel, tiling(file)) {
         (KernelKind::Mma, Some(tiling)) => {
             text += &tiling.defines();
