@@ -90,6 +90,8 @@ fn the_kernel_by_warpgroups_is_built_for_hopper_and_refused_elsewhere() {
             for opcode in ["IGMMA.64x256x32.U8.U8", "UBLKCP", "SYNCS"] {
                 assert!(listing.contains(opcode), "{name} has no {opcode}");
             }
+            let theorem = "IMMA.16832.U8.U8";
+            assert!(listing.contains(theorem), "{name} has no {theorem}");
         }
         for arch in [80, 100].map(Arch::number) {
             let refused = tools.build(&timed, arch).unwrap_err();

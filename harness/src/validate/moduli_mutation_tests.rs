@@ -347,15 +347,17 @@ fn a_missing_signed_fold_and_one_at_the_whole_product_are_caught_at_the_remainde
     caught(
         "layers: edge values",
         "crt",
-        "negative = (i32)x[WORDS - 1] < 0;",
-        "negative = false;",
+        "const u32 sign = (u32)((i32)x[j][WORDS - 1] >> 31);",
+        "const u32 sign = 0;",
     );
-    caught("layers: random", "crt", "/ 2 + unit / 2;", "/ 2;");
+    caught("layers: random", "crt", "SLACK + unit / 2;", "SLACK;");
     // Sums so near to half of P that a quotient to 17 bits does not tell.
     for (from, to) in [
-        ("if (subtract(half, x)) {", "if (false) {"),
-        ("half[i] = m.half[i];", "half[i] = m.product[i];"),
-        ("half[i] = m.half[i];", "half[i] = m.half[i] >> (i == WORDS - 1);"),
+        ("if (!subtract(rest, magnitude)) return;", "return;"),
+        ("rest[i] = m.half[i];", "rest[i] = m.product[i];"),
+        ("rest[i] = m.half[i];", "rest[i] = m.half[i] >> (i == WORDS - 1);"),
+        ("negative = (i32)x[WORDS - 1] < 0;", "negative = false;"),
+        ("(negative ? m.product[i] : ~m.product[i])", "~m.product[i]"),
         ("% unit < QUOTIENT_SLACK", "% unit < 0"),
     ] {
         caught("layers: K where", "crt", from, to);
@@ -365,13 +367,20 @@ fn a_missing_signed_fold_and_one_at_the_whole_product_are_caught_at_the_remainde
 #[test]
 fn a_rounding_that_is_not_the_nearest_even_is_caught_at_the_scale() {
     for (from, to) in [
-        ("(rest + odd > half)", "(rest + 1 > half)"),
-        ("(rest + odd > half)", "(rest > half)"),
+        ("(double)window.bits", "(double)(window.bits >> 10 << 10)"),
+        ("(double)window.bits", "(double)(window.bits | 1)"),
         ("second |= 1;", ";"),
         ("rest > half ||", "rest >= half ||"),
-        ("leading < SMALLEST || ", ""),
-        ("if (leading > LARGEST) return", "if (false) return"),
-        ("dropped > 64", "dropped > 63"),
+        ("(rest == half && (kept & 1))", "false"),
+        (
+            "(u32)(window.power + LEADING_BIT - SMALLEST) <= LARGEST - SMALLEST",
+            "window.power + LEADING_BIT <= LARGEST",
+        ),
+        ("bits = 0x7ffull << FRACTION;", "bits = 0;"),
+        ("dropped < 64", "dropped < 63"),
+        ("negative ? bits | 1ull << 63 : bits", "bits"),
+        ("beside_sign(x[j]) == 0 || ", ""),
+        ("exponent -= 31;", "exponent -= 32;"),
     ] {
         caught("layers: wide", "scale", from, to);
         caught("production build: wide", "scale", from, to);
@@ -379,8 +388,8 @@ fn a_rounding_that_is_not_the_nearest_even_is_caught_at_the_scale() {
     caught(
         "layers: wide",
         "scale",
-        "-(row_exponent + col_exponent)",
-        "-row_exponent - col_exponents[col]",
+        "(exists ? col_exponents[col + j] : 0)",
+        "col_exponents[col]",
     );
 }
 
@@ -392,13 +401,9 @@ fn a_product_of_what_is_not_finite_that_is_not_refused_is_caught() {
         "if (!finite) atomicOr",
         "if (false) atomicOr",
     );
-    caught(
-        "production build: NaN",
-        "scale",
-        "computed ? rounded",
-        "true ? rounded",
-    );
-    caught("layers: NaN", "crt", "if (computed && exists) {", "if (exists) {");
+    let (from, to) = ("*status == 0 ? theorem.words : 0", "theorem.words");
+    caught("production build: NaN", "scale", from, to);
+    caught("layers: NaN", "crt", from, to);
 }
 
 #[test]

@@ -1,10 +1,10 @@
 // From a byte an element and modulus to the double: the Chinese remainder theorem in whole numbers, scaled back and rounded
-// once. No floating-point operation takes part.
+// once. The only floating-point operation is the one that rounds: 64 bits become a double.
 
 // What lies where.
 struct Elements {
     u32 rows, cols;
-    u32 pitch;    // From one row of remainders to the next, in bytes: a multiple of 4.
+    u32 pitch;    // From one row of remainders to the next, in bytes: a multiple of 16.
     u32 c_stride; // From one row of C to the next, in doubles.
 };
 
@@ -24,7 +24,7 @@ struct Theorem {
     u32 reciprocal;                        // 2^(32 + QUOTIENT_BITS) / (P's column / 2^COLUMN_TAIL), rounded down.
     u32 factor[GROUPS][4 * SUM_WORDS];     // Byte i of the factors of four moduli: below P 2^shift, zero behind the last one.
     u32 product[SUM_WORDS];                // P 2^shift
-    u32 complement[SUM_WORDS];             // 2^(32 words) - P 2^shift
+    u32 complement[SUM_WORDS][2];          // 2^(32 words) - P 2^shift, 16 bits each.
     u32 half[SUM_WORDS];                   // P / 2, rounded down, times 2^shift.
 };
 
@@ -41,17 +41,6 @@ template <int WORDS> __device__ __forceinline__ bool subtract(u32 (&x)[WORDS], c
     return borrow != 0;
 }
 
-// sum + a * b, byte by byte.
-__device__ __forceinline__ u32 dot_bytes(u32 a, u32 b, u32 sum)
-{
-#ifdef __CUDA_ARCH__
-    return __dp4a(a, b, sum);
-#else
-    for (u32 i = 0; i < 32; i += 8) sum += (a >> i & 0xff) * (b >> i & 0xff);
-    return sum;
-#endif
-}
-
 // x where it is negative less 1, bit by bit the other way: its magnitude.
 template <int WORDS> __device__ __forceinline__ void negate_if(bool negative, u32 (&x)[WORDS])
 {
@@ -65,204 +54,173 @@ template <int WORDS> __device__ __forceinline__ void negate_if(bool negative, u3
     }
 }
 
-// crt: the sum of remainder * factor, in columns of 32 bits that hold up to 45. Four elements share what is read.
+// crt: of the sum of remainder * factor, in columns of 16 bits that hold up to 29, the number nearest to zero that it stands for
+// modulo P, times 2^shift. Whether it is so near to half of P that it may be P too small or too large.
 template <int WORDS>
-__device__ __forceinline__ void sum_up(const u32 (&remainders)[WORDS][4], const Theorem &m, u64 (&column)[4][WORDS])
+__device__ __forceinline__ bool folded(const u32 (&column)[WORDS][2], const Theorem &m, u32 (&x)[WORDS])
 {
-#pragma unroll
-    for (int w = 0; w < WORDS; ++w) {
-        u32 byte[4][4] = {};
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-#pragma unroll
-            for (int group = 0; group < WORDS; ++group) {
-                const u32 factors = m.factor[group][4 * w + i];
-#pragma unroll
-                for (int j = 0; j < 4; ++j) byte[j][i] = dot_bytes(remainders[group][j], factors, byte[j][i]);
-            }
-        }
-#pragma unroll
-        for (int j = 0; j < 4; ++j)
-            column[j][w] = (byte[j][0] + (byte[j][1] << 8)) + (u64)(byte[j][2] + (byte[j][3] << 8)) * 65536;
-    }
-}
-
-// crt: the number nearest to zero that the sum stands for modulo P, times 2^shift, as a magnitude; whether it is negative.
-template <int WORDS>
-__device__ __forceinline__ bool folded(const u64 (&column)[WORDS], const Theorem &m, u32 (&x)[WORDS])
-{
-    // sum / P to the nearest, by the leading column, of which all others together are a few units.
+    // sum / P to the nearest, by the leading word, of which all others together are a few units.
+    const u32 leading = (column[WORDS - 1][1] << (16 - COLUMN_TAIL)) + (column[WORDS - 1][0] >> COLUMN_TAIL);
     const u32 unit = 1u << QUOTIENT_BITS;
-    const u32 estimate = __umulhi((u32)(column[WORDS - 1] >> COLUMN_TAIL), m.reciprocal) + QUOTIENT_SLACK / 2 + unit / 2;
+    const u32 estimate = __umulhi(leading, m.reciprocal) + QUOTIENT_SLACK + unit / 2;
     const u32 quotient = estimate / unit;
     // sum - quotient * P
-    u64 carry = 0;
+    u32 carry = 0;
 #pragma unroll
     for (int w = 0; w < WORDS; ++w) {
-        carry += column[w] + (u64)quotient * m.complement[w];
-        x[w] = (u32)carry;
+        const u32 low = column[w][0] + quotient * m.complement[w][0] + carry;
+        const u32 high = column[w][1] + quotient * m.complement[w][1] + (low >> 16);
+        x[w] = __byte_perm(low, high, 0x5410);
+        carry = high >> 16;
+    }
+    return estimate % unit < QUOTIENT_SLACK;
+}
+
+// What was folded by the quotient beside the right one is folded by that.
+template <int WORDS> __device__ __forceinline__ void settle(const Theorem &m, u32 (&x)[WORDS])
+{
+    const bool negative = (i32)x[WORDS - 1] < 0;
+    u32 rest[WORDS], magnitude[WORDS];
+#pragma unroll
+    for (int i = 0; i < WORDS; ++i) {
+        rest[i] = m.half[i];
+        magnitude[i] = x[i];
+    }
+    negate_if(negative, magnitude);
+    if (!subtract(rest, magnitude)) return;
+    // P more or less.
+    u64 carry = negative ? 0 : 1;
+#pragma unroll
+    for (int i = 0; i < WORDS; ++i) {
+        carry += (u64)x[i] + (negative ? m.product[i] : ~m.product[i]);
+        x[i] = (u32)carry;
         carry >>= 32;
     }
-    bool negative = (i32)x[WORDS - 1] < 0;
-    negate_if(negative, x);
-    // So near to half of P that the quotient may be the other one.
-    if ((estimate + QUOTIENT_SLACK / 2) % unit < QUOTIENT_SLACK) {
-        u32 half[WORDS], rest[WORDS];
-#pragma unroll
-        for (int i = 0; i < WORDS; ++i) {
-            half[i] = m.half[i];
-            rest[i] = m.product[i];
-        }
-        if (subtract(half, x)) {
-            subtract(rest, x);
-#pragma unroll
-            for (int i = 0; i < WORDS; ++i) x[i] = rest[i];
-            negative = !negative;
-        }
-    }
-    return negative;
 }
 
 // The largest exponent of a double's leading bit, and the least of one that has 53 bits.
 #define LARGEST 1023
 #define SMALLEST (FRACTION + 1 - LOWEST)
+// The leading bit of a window with a sign that has no other bit as the sign has them in front of it.
+#define LEADING_BIT 62
 
-// scale: infinity, and what has fewer bits: 64 bits, the first of which has the power of two `leading`.
-__device__ __forceinline__ u64 out_of_range(u64 window, i32 leading)
+// About bits * 2^power.
+struct Window {
+    i64 bits;
+    i32 power;
+};
+
+// Where the first word has other bits than the sign, and 0 where it has none.
+template <int WORDS> __device__ __forceinline__ u32 beside_sign(const u32 (&x)[WORDS])
 {
-    if (leading > LARGEST) return 0x7ffull << FRACTION;
-    const i32 dropped = 63 - (leading + LOWEST - 1);
-    // All 64 bits are less than half of the smallest subnormal.
-    if (dropped > 64) return 0;
-    const u64 kept = dropped == 64 ? 0 : window >> dropped;
-    const u64 half = 1ull << (dropped - 1);
-    const u64 rest = dropped == 64 ? window : window & (2 * half - 1);
-    return kept + (rest > half || (rest == half && (kept & 1)));
+    return x[WORDS - 1] ^ (u32)((i32)x[WORDS - 1] >> 31);
 }
 
-// scale: the double nearest to x * 2^exponent, the even one of two.
-template <int WORDS> __device__ __forceinline__ double rounded(u32 (&x)[WORDS], bool negative, i32 exponent)
+// Of x * 2^exponent the sign and 63 bits, the last of which also stands for all that are cut off: a number of 53 bits, or one
+// half way between two, ends before it. The first word has bits beside the sign.
+template <int WORDS> __device__ __forceinline__ Window window_of(const u32 (&x)[WORDS], i32 exponent)
 {
-    // The first word that is not zero to the front.
-    i32 place = 32 * (WORDS - 1);
-#pragma unroll 1
-    while (place > 0 && x[WORDS - 1] == 0) {
-#pragma unroll
-        for (int i = WORDS - 1; i > 0; --i) x[i] = x[i - 1];
-        x[0] = 0;
-        place -= 32;
-    }
-    const u32 high = x[WORDS - 1], middle = x[WORDS > 1 ? WORDS - 2 : 0], low = x[WORDS > 2 ? WORDS - 3 : 0];
-    if (high == 0) return 0.0;
+    const u32 high = x[WORDS - 1], middle = WORDS > 1 ? x[WORDS > 1 ? WORDS - 2 : 0] : 0;
+    const u32 low = WORDS > 2 ? x[WORDS > 2 ? WORDS - 3 : 0] : 0;
     u32 below = 0;
 #pragma unroll
     for (int i = 0; i < WORDS - 3; ++i) below |= x[i];
-    const i32 shift = __clz((i32)high);
-    // 64 bits, the leading one at the left end; the last one also stands for all that are cut off.
-    const u32 first = __funnelshift_l(WORDS > 1 ? middle : 0, high, shift);
-    u32 second = __funnelshift_l(WORDS > 2 ? low : 0, WORDS > 1 ? middle : 0, shift);
+    const i32 shift = __clz((i32)beside_sign(x)) - 1;
+    const u32 first = __funnelshift_l(middle, high, shift);
+    u32 second = __funnelshift_l(low, middle, shift);
     if (WORDS > 2 && (low << shift | below) != 0) second |= 1;
-    const u64 window = (u64)first << 32 | second;
-    // Power of two of the leading bit.
-    const i32 leading = place + 31 - shift + exponent;
-    u64 bits;
-    if (leading < SMALLEST || leading > LARGEST) {
-        bits = out_of_range(window, leading);
-    } else {
-        // A carry goes into the exponent by itself, from the largest double to infinity.
-        const u32 dropped = 63 - FRACTION, half = 1u << (dropped - 1);
-        const u64 kept = window >> dropped;
-        const u32 rest = second % (2 * half), odd = (u32)kept & 1;
-        bits = ((u64)(leading - SMALLEST) << FRACTION) + kept + (rest + odd > half);
+    Window window;
+    window.bits = (i64)((u64)first << 32 | second);
+    window.power = 32 * (WORDS - 2) - shift + exponent;
+    return window;
+}
+
+// Whether a window's double has 53 bits and an exponent, or becomes infinity when it is rounded.
+__device__ __forceinline__ bool ordinary(const Window &window)
+{
+    return (u32)(window.power + LEADING_BIT - SMALLEST) <= LARGEST - SMALLEST;
+}
+
+// scale: the double nearest to an ordinary window. A carry goes into the exponent by itself.
+__device__ __forceinline__ double nearest(const Window &window)
+{
+    return __longlong_as_double((i64)((u64)__double_as_longlong((double)window.bits) + ((u64)window.power << FRACTION)));
+}
+
+// scale: infinity, and what has fewer bits.
+__device__ __forceinline__ double nearest_out_of_range(const Window &window)
+{
+    const bool negative = window.bits < 0;
+    const u64 magnitude = negative ? 0 - (u64)window.bits : (u64)window.bits;
+    u64 bits = 0;
+    const i32 dropped = 1 - LOWEST - window.power;
+    if (dropped < 0) {
+        bits = 0x7ffull << FRACTION;
+    } else if (dropped < 64) {
+        // From 64 on, 2^63 is at most half of the smallest subnormal.
+        const u64 half = 1ull << (dropped - 1);
+        const u64 kept = magnitude >> dropped, rest = magnitude & (2 * half - 1);
+        bits = kept + (rest > half || (rest == half && (kept & 1)));
     }
     return __longlong_as_double((i64)(negative ? bits | 1ull << 63 : bits));
 }
 
+// scale: the double nearest to x * 2^exponent, the even one of two, whatever x is.
+template <int WORDS> __device__ __forceinline__ double rounded(u32 (&x)[WORDS], i32 exponent)
+{
+#pragma unroll 1
+    while (beside_sign(x) == 0) {
+        u32 any = 0;
+#pragma unroll
+        for (int i = 0; i < WORDS; ++i) any |= x[i];
+        if (any == 0) return 0.0;
+        // A word less a bit to the front: the sign stays.
+#pragma unroll
+        for (int i = WORDS - 1; i >= 0; --i) x[i] = __funnelshift_l(i > 0 ? x[i > 0 ? i - 1 : 0] : 0, x[i], 31);
+        exponent -= 31;
+    }
+    const Window window = window_of(x, exponent);
+    return ordinary(window) ? nearest(window) : nearest_out_of_range(window);
+}
+
+// crt and scale: the doubles nearest to what COUNT elements' sums stand for, times 2^exponent. They share the branches around
+// what is rare. With a trace each number, without the shift, with its sign, in SUM_WORDS words goes where `sums` says.
+template <int COUNT, int WORDS>
+__device__ __forceinline__ void form(const u32 (&column)[COUNT][WORDS][2], const Theorem &m, const i32 (&exponents)[COUNT],
+                                     double (&out)[COUNT], u32 *const (&sums)[COUNT])
+{
+    u32 x[COUNT][WORDS];
+    bool unsure = false;
+#pragma unroll
+    for (int j = 0; j < COUNT; ++j) unsure |= folded(column[j], m, x[j]);
+    if (unsure) {
+#pragma unroll
+        for (int j = 0; j < COUNT; ++j) settle(m, x[j]);
+    }
+#ifdef ASSAY_TRACE
+#pragma unroll
+    for (int j = 0; j < COUNT; ++j) {
+        const u32 sign = (u32)((i32)x[j][WORDS - 1] >> 31);
+#pragma unroll
+        for (int w = 0; w < SUM_WORDS; ++w) {
+            const u32 word = w < WORDS ? x[j][w < WORDS ? w : 0] : sign;
+            const u32 above = w + 1 < WORDS ? x[j][w + 1 < WORDS ? w + 1 : 0] : sign;
+            if (sums[j] != nullptr) sums[j][w] = __funnelshift_r(word, above, m.shift);
+        }
+    }
+#endif
+    bool rare = false;
+#pragma unroll
+    for (int j = 0; j < COUNT; ++j) {
+        const Window window = window_of(x[j], exponents[j]);
+        rare |= beside_sign(x[j]) == 0 || !ordinary(window);
+        out[j] = nearest(window);
+    }
+    if (rare) {
+#pragma unroll
+        for (int j = 0; j < COUNT; ++j) out[j] = rounded(x[j], exponents[j]);
+    }
+}
+
 // What a refused product holds.
 __device__ __forceinline__ double refused() { return __longlong_as_double(0x7ff8000000000000ll); }
-
-// Byte j of four words becomes word j.
-__device__ __forceinline__ void transpose(u32 (&four)[4])
-{
-    const u32 low = __byte_perm(four[0], four[1], 0x5140), high = __byte_perm(four[0], four[1], 0x7362);
-    const u32 next_low = __byte_perm(four[2], four[3], 0x5140), next_high = __byte_perm(four[2], four[3], 0x7362);
-    four[0] = __byte_perm(low, next_low, 0x5410);
-    four[1] = __byte_perm(low, next_low, 0x7632);
-    four[2] = __byte_perm(high, next_high, 0x5410);
-    four[3] = __byte_perm(high, next_high, 0x7632);
-}
-
-// Four neighbours of a row at a time, so that a thread reads whole words of remainders.
-template <int WORDS>
-__device__ __forceinline__ void four_elements(const Elements &m, const Theorem &theorem, const u8 *remainders, u32 row, u32 col,
-                                              const i32 *row_exponents, const i32 *col_exponents, bool computed,
-                                              double (&out)[4], u32 *sums)
-{
-    // P takes as many words as there are groups, or more.
-    u32 four[WORDS][4];
-    const u8 *next = remainders + (u64)row * m.pitch + col;
-#pragma unroll
-    for (u32 i = 0; i < 4 * WORDS; ++i) {
-        four[i / 4][i % 4] = i < theorem.count ? *(const u32 *)next : 0;
-        next += (u64)m.rows * m.pitch;
-    }
-#pragma unroll
-    for (int group = 0; group < WORDS; ++group) transpose(four[group]);
-    u64 column[4][WORDS];
-    sum_up(four, theorem, column);
-    const i32 row_exponent = row_exponents[row] + (i32)theorem.shift;
-#pragma unroll
-    for (int j = 0; j < 4; ++j) {
-        // Behind the last column there are bytes of padding, and no exponent.
-        const bool exists = col + j < m.cols;
-        const i32 col_exponent = exists ? col_exponents[col + j] : 0;
-        u32 x[WORDS];
-        const bool negative = folded(column[j], theorem, x);
-#ifdef ASSAY_TRACE
-        if (computed && exists) {
-            // Without the shift, with its sign, in SUM_WORDS words.
-            u32 *const at = sums + SUM_WORDS * ((u64)row * m.cols + col + j);
-            u32 add = negative;
-            for (int w = 0; w < SUM_WORDS; ++w) {
-                const u32 word = w < WORDS ? x[w < WORDS ? w : 0] : 0, above = w + 1 < WORDS ? x[w + 1 < WORDS ? w + 1 : 0] : 0;
-                const u32 magnitude = __funnelshift_r(word, above, theorem.shift);
-                at[w] = negative ? ~magnitude + add : magnitude;
-                add = add && magnitude == 0;
-            }
-        }
-#endif
-        out[j] = computed ? rounded(x, negative, -(row_exponent + col_exponent)) : refused();
-    }
-}
-
-extern "C" __global__ void __launch_bounds__(CONVERSION_BLOCK)
-moduli_crt(const Elements m, const Theorem theorem, const u8 *remainders, const i32 *row_exponents, const i32 *col_exponents,
-           const u32 *status, double *c, u32 *sums)
-{
-    const u32 blocks = (m.cols + 4 * CONVERSION_BLOCK - 1) / (4 * CONVERSION_BLOCK);
-    const u32 row = blockIdx.x / blocks, col = (blockIdx.x % blocks * CONVERSION_BLOCK + threadIdx.x) * 4;
-    if (col >= m.cols) return;
-    const bool computed = *status == 0;
-    double out[4];
-#define FOUR_ELEMENTS(n) \
-    case n: four_elements<n>(m, theorem, remainders, row, col, row_exponents, col_exponents, computed, out, sums); break;
-    switch (theorem.words) {
-        FOUR_ELEMENTS(1)
-        FOUR_ELEMENTS(2)
-        FOUR_ELEMENTS(3)
-        FOUR_ELEMENTS(4)
-        FOUR_ELEMENTS(5)
-        FOUR_ELEMENTS(6)
-    }
-    // C is written and never read: whatever it held, NaN too, is gone.
-    double *const at = c + (u64)row * m.c_stride + col;
-    if (m.c_stride % 2 == 0 && col + 4 <= m.cols) {
-        ((ulonglong2 *)at)[0] = make_ulonglong2((u64)__double_as_longlong(out[0]), (u64)__double_as_longlong(out[1]));
-        ((ulonglong2 *)at)[1] = make_ulonglong2((u64)__double_as_longlong(out[2]), (u64)__double_as_longlong(out[3]));
-        return;
-    }
-#pragma unroll
-    for (u32 j = 0; j < 4; ++j) {
-        if (col + j < m.cols) at[j] = out[j];
-    }
-}

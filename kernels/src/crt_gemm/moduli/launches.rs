@@ -4,7 +4,7 @@ use super::buffers::Place;
 use super::kernel::{ModuliKernel, SIDES, clear, lines, pitch};
 use super::numbers;
 use super::scaling::Bound;
-use super::text::{CONVERSION_BLOCK, entry};
+use super::text::{CONVERSION_BLOCK, crt_by_tensor_cores, entry, strip};
 use crate::crt_gemm::problem::{Plane, Shape, Side, Strides};
 use crate::crt_gemm::tiling::tiling;
 use crate::library::{Gemm, GemmKind, Operand};
@@ -16,7 +16,7 @@ const BLOCK_DEPTH: usize = 128;
 /// Lines that a block takes where it makes bytes of norms: one a warp.
 const NORM_LINES: usize = CONVERSION_BLOCK as usize / 32;
 /// Neighbours in a row of C that a thread takes: of sums, and of elements.
-pub const ELEMENTS: usize = 4;
+const ELEMENTS: usize = 4;
 /// Rows and columns of the library's sums that a thread bounds.
 const SIDE: usize = 16;
 
@@ -181,9 +181,26 @@ impl ModuliKernel {
             Argument::Buffer(Place::C.id()),
             self.traced(Place::Sums),
         ];
-        // A block has its elements in one row.
-        let blocks = shape.rows * blocks_of(shape.cols.div_ceil(ELEMENTS));
-        self.conversion(entry::CRT, blocks, arguments)
+        let parts = self.crt_parts(shape);
+        let (blocks, block) = if crt_by_tensor_cores(&self.file) {
+            (parts.div_ceil(strip::WARPS), 32 * strip::WARPS as u32)
+        } else {
+            (parts, CONVERSION_BLOCK)
+        };
+        Launch {
+            block,
+            ..self.conversion(entry::CRT, blocks, arguments)
+        }
+    }
+
+    /// What the theorem's kernel takes one by one: a block elements of a row, or a warp a strip of several.
+    pub(super) fn crt_parts(&self, shape: Shape) -> usize {
+        let Shape { rows, cols, .. } = shape;
+        if crt_by_tensor_cores(&self.file) {
+            rows.div_ceil(strip::ROWS) * cols.div_ceil(strip::COLS)
+        } else {
+            rows * blocks_of(cols.div_ceil(ELEMENTS))
+        }
     }
 
     /// Blocks that convert a matrix, padding and all.

@@ -1,7 +1,6 @@
 //! What one launch can compute: a card counts blocks, and the kernels lines, in 32 bits.
 
 use super::kernel::{ModuliKernel, SIDES};
-use super::launches::ELEMENTS;
 use super::scaling::Bound;
 use super::text::CONVERSION_BLOCK;
 use crate::crt_gemm::Refusal;
@@ -20,7 +19,6 @@ impl ModuliKernel {
         shape.check_sides()?;
         // From here on no product of two sides and a count of moduli overflows.
         let within = |blocks| shape.within("blocks of a launch", blocks, BLOCKS);
-        let conversion = u128::from(CONVERSION_BLOCK);
         for side in SIDES {
             within(self.blocks(shape, side) as u128)?;
             if self.bound() == Bound::Blocks {
@@ -28,8 +26,7 @@ impl ModuliKernel {
             }
         }
         let (elements, count) = (rows as u128 * cols as u128, count as u128);
-        let fours = cols.div_ceil(ELEMENTS) as u128;
-        within(rows as u128 * fours.div_ceil(conversion))?;
+        within(self.crt_parts(shape) as u128)?;
         let blocks = match tiling(&self.file) {
             Some(tiling) => {
                 let tiles = |size: usize, tile: usize| size.div_ceil(tile) as u128;

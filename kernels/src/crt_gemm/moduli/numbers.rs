@@ -141,12 +141,14 @@ pub fn theorem(count: usize) -> Vec<u32> {
         }
     }
     all.extend(padded(&shifted));
-    all.extend(padded(&((BigUint::from(1u32) << (32 * words)) - shifted)));
+    let complement = padded(&((BigUint::from(1u32) << (32 * words)) - shifted));
+    all.extend(complement.iter().flat_map(|word| [word & 0xffff, word >> 16]));
     all.extend(padded(&((product >> 1u32) << shift)));
     all
 }
 
-/// Words of P with a bit for the sign: at least as many as there are groups of moduli.
+/// Words of P with a bit for the sign: at least as many as there are groups of moduli, of which only the last may have less
+/// than [`GROUP`].
 fn sum_words(count: usize) -> usize {
     (product_of(count).bits() + 1).div_ceil(32) as usize
 }
@@ -226,8 +228,8 @@ mod tests {
         const SLACK: u32 = 4;
         let unit = 1 << QUOTIENT_BITS;
         let leading = u32::try_from(columns.last().unwrap() >> COLUMN_TAIL).unwrap();
-        let estimate = ((u64::from(leading) * u64::from(words[3])) >> 32) as u32 + SLACK / 2 + unit / 2;
-        ((estimate + SLACK / 2) % unit >= SLACK).then_some(estimate / unit)
+        let estimate = ((u64::from(leading) * u64::from(words[3])) >> 32) as u32 + SLACK + unit / 2;
+        (estimate % unit >= SLACK).then_some(estimate / unit)
     }
 
     #[test]
@@ -237,6 +239,10 @@ mod tests {
             let words = theorem(count);
             let sums = sum_words(count);
             assert!(sums >= count.div_ceil(GROUP) && sums <= SUM_WORDS);
+            assert!(
+                count >= GROUP * (sums - 1),
+                "{count}: a group before the last one is not full"
+            );
             let product = product_of(count);
             let shift = words[2];
             let factors = &words[4..][..GROUPS * 4 * SUM_WORDS];
@@ -280,6 +286,50 @@ mod tests {
                 }
             }
             assert!(sure > 1500, "{count}: {sure}");
+        }
+    }
+
+    /// Byte `i` of a word.
+    fn byte(word: u32, i: usize) -> u32 {
+        word >> (8 * i) & 0xff
+    }
+
+    #[test]
+    fn a_lane_of_the_tensor_cores_gets_the_sums_of_its_own_element() {
+        let mut seeded = crate::seeded::Seeded::new(11);
+        for count in 1..=MOST_MODULI {
+            let words = theorem(count);
+            let factors = &words[4..][..GROUPS * 4 * SUM_WORDS];
+            let factors = |group: usize, i: usize| factors[group * 4 * SUM_WORDS + i];
+            // A row of the left matrix: four neighbours' remainders modulo each modulus, as they lie in memory.
+            let neighbours = [(); 4 * GROUPS].map(|()| seeded.bits() as u32);
+            for column in 0..2 * sum_words(count) {
+                // What `moduli_crt` gives a lane of the right matrix.
+                let right = |lane: usize, group: usize| {
+                    byte(factors(group, 2 * column + lane / 4 % 2), lane % 4) << (lane / 8 * 8)
+                };
+                for (place, next) in (0..4).flat_map(|place| [(place, 0), (place, 1)]) {
+                    // Column n of the right matrix at k = 4 t + i is byte i of lane 4 n + t.
+                    let n = 2 * place + next;
+                    let sum = |group: usize| -> u32 {
+                        (0..16)
+                            .map(|k| {
+                                byte(neighbours[4 * group + k / 4], k % 4)
+                                    * byte(right(4 * n + k / 4, group), k % 4)
+                            })
+                            .sum()
+                    };
+                    let expected = |modulus: usize| {
+                        byte(neighbours[modulus], place)
+                            * byte(factors(modulus / GROUP, 2 * column + next), modulus % GROUP)
+                    };
+                    assert_eq!(
+                        (0..GROUPS).map(sum).sum::<u32>(),
+                        (0..count).map(expected).sum::<u32>(),
+                        "{count} moduli, column {column}, neighbour {place}"
+                    );
+                }
+            }
         }
     }
 

@@ -10,6 +10,16 @@ use crate::crt_gemm::tiling::tiling;
 /// Threads a block of the kernels that convert.
 pub const CONVERSION_BLOCK: u32 = 256;
 
+/// What a warp takes of C where tensor cores form the theorem's sums.
+pub mod strip {
+    /// Elements of a row.
+    pub const COLS: usize = 128;
+    /// Rows: what the block has prepared serves them all.
+    pub const ROWS: usize = 16;
+    /// Warps of a block.
+    pub const WARPS: usize = 4;
+}
+
 /// Names of the kernels.
 pub mod entry {
     /// Each line's top.
@@ -45,6 +55,11 @@ pub fn helpers(bound: Bound) -> Vec<&'static str> {
     helpers
 }
 
+/// Whether tensor cores form the theorem's sums.
+pub fn crt_by_tensor_cores(file: &VariantFile) -> bool {
+    file.options.kernel == KernelKind::Wgmma
+}
+
 /// The whole text.
 pub fn text(file: &VariantFile) -> String {
     let bound = file.bound();
@@ -74,6 +89,18 @@ pub fn text(file: &VariantFile) -> String {
     text += include_str!("../cuda/moduli_residues.cu");
     text.push('\n');
     text += include_str!("../cuda/moduli_crt.cu");
+    text.push('\n');
+    if crt_by_tensor_cores(file) {
+        text += &format!(
+            "#define STRIP_COLS {}\n#define STRIP_ROWS {}\n#define STRIP_WARPS {}\n\n",
+            strip::COLS,
+            strip::ROWS,
+            strip::WARPS
+        );
+        text += include_str!("../cuda/moduli_crt_tensor.cu");
+    } else {
+        text += include_str!("../cuda/moduli_crt_dots.cu");
+    }
     text.push('\n');
     match (file.options.kernel, tiling(file)) {
         (KernelKind::Mma, Some(tiling)) => {
