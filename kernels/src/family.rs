@@ -333,15 +333,17 @@ pub trait Family: Sync {
     fn flops_per_unit(&self) -> Option<f64> {
         None
     }
+    /// Units of a batch on a kind of device, as far as its work can be divided: milliseconds at least, and not so long that an
+    /// interruption has to wait for it.
+    fn batch_units(&self, device: DeviceKind) -> u64;
     /// Its layers in the order in which data flows.
     fn layers(&self) -> Vec<String>;
     /// Name of the variant that a search on `device` takes when none is named: the fastest that a record shows right there.
     fn default_variant(&self, device: DeviceKind) -> &'static str;
-    /// Name of the variant that a product on `device` takes when none is named; `None` for a family of which no variant has
-    /// [`Variant::multiply`].
-    fn multiply_variant(&self, device: DeviceKind) -> Option<&'static str> {
-        let _ = device;
-        None
+    /// Names of the variants of which a product takes the first that its device has the instructions for, when none is named;
+    /// none for a family of which no variant has [`Variant::multiply`].
+    fn multiply_variants(&self) -> &'static [&'static str] {
+        &[]
     }
     /// The variant that ratios are taken to.
     fn baseline(&self) -> &'static str;

@@ -122,7 +122,7 @@ pub fn accountable(selected: &[Selected]) -> anyhow::Result<Vec<Subject>> {
 }
 
 /// Why `one` cannot run on `device`: by its kind, its instructions, or a library that is not there.
-fn why_not(one: &Selected, device: &dyn Device) -> Option<String> {
+pub(super) fn why_not(one: &Selected, device: &dyn Device) -> Option<String> {
     let info = device.info();
     let by_card = || {
         let lack = one.variant.cards()?.lack(info.gpu.as_ref()?.compute_capability)?;
@@ -206,12 +206,8 @@ pub fn duration(text: &str) -> Result<Duration, String> {
 
 #[cfg(test)]
 mod tests {
-    use assay_kernels::family::DeviceKind;
-    use assay_kernels::library::Library;
-    use assay_kernels::workload::Setup;
-
     use super::*;
-    use crate::device::{DeviceError, DeviceInfo, GpuInfo, Session};
+    use crate::device::pretended::{Pretended, card};
     use crate::select::Shelf;
 
     #[test]
@@ -236,45 +232,6 @@ mod tests {
             "9999999999999999999h",
         ] {
             assert!(duration(bad).is_err(), "{bad:?}");
-        }
-    }
-
-    /// A card that is asked what it has, and never opened.
-    struct Pretended {
-        info: DeviceInfo,
-        lacks: Option<&'static str>,
-    }
-
-    impl Device for Pretended {
-        fn info(&self) -> &DeviceInfo {
-            &self.info
-        }
-
-        fn lacks(&self, _library: Library) -> Option<String> {
-            self.lacks.map(str::to_owned)
-        }
-
-        fn open(&self, _setup: &Setup) -> Result<Box<dyn Session>, DeviceError> {
-            Err(DeviceError::Invalid("it is pretended".to_owned()))
-        }
-    }
-
-    fn card(compute_capability: (u32, u32), lacks: Option<&'static str>) -> Pretended {
-        let gpu = GpuInfo {
-            uuid: "GPU-0".to_owned(),
-            compute_capability,
-            multiprocessors: 1,
-            driver_cuda: 13000,
-            memory_bytes: 1,
-        };
-        Pretended {
-            info: DeviceInfo {
-                id: "cuda:0".to_owned(),
-                kind: DeviceKind::Cuda,
-                name: "a card".to_owned(),
-                gpu: Some(gpu),
-            },
-            lacks,
         }
     }
 

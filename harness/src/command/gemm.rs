@@ -5,10 +5,11 @@ use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use assay_kernels::family::{DeviceKind, families, name_and_size};
+use assay_kernels::family::{families, name_and_size};
 use assay_kernels::multiply::{Dense, Product};
 
-use super::common::{DeviceArgs, print_json, runnable};
+use super::common::{DeviceArgs, print_json, runnable, why_not};
+use crate::device::Device;
 use crate::exit::{Outcome, Usage};
 use crate::gemm::{self, Addition, Document, ErrorBound, Precision, Request, SampleRow, Target};
 use crate::output::{self, Existing};
@@ -59,7 +60,8 @@ pub struct GemmArgs {
     /// variant's, and more where the values spread so far that those do not suffice]
     #[arg(long, value_name = "N")]
     pub bits: Option<u32>,
-    /// The variant to multiply with [default: crt-gemm/moduli-naive]
+    /// The variant to multiply with [default: the fastest of crt-gemm/moduli-wgmma, moduli-mma
+    /// and moduli-naive that the device has the instructions for]
     #[arg(long, value_name = "VARIANT")]
     pub variant: Option<String>,
     /// Where to run
@@ -96,7 +98,7 @@ pub fn run(args: &GemmArgs, shelf: &Shelf, out: &mut dyn Write) -> anyhow::Resul
     let device = args.device.open()?;
     let selected = match named {
         Some(selected) => selected,
-        None => one(shelf, &default_variant(device.info().kind)?)?,
+        None => default_variant(shelf, device.as_ref())?,
     };
     runnable(vec![selected.clone()], &[selected.label()], device.as_ref())?;
     let depth = request.product.depth();
@@ -165,12 +167,21 @@ fn one(shelf: &Shelf, name: &str) -> anyhow::Result<Selected> {
     }
 }
 
-/// The variant that is taken where none is named.
-fn default_variant(device: DeviceKind) -> Result<String, Usage> {
-    families()
-        .iter()
-        .find_map(|family| Some(format!("{}/{}", family.name(), family.multiply_variant(device)?)))
-        .ok_or_else(|| Usage("no family multiplies matrices".to_owned()))
+/// The variant that is taken where none is named: the first of a family's that runs on `device`, or the last if none does.
+fn default_variant(shelf: &Shelf, device: &dyn Device) -> anyhow::Result<Selected> {
+    let names = families().iter().flat_map(|family| {
+        let names = family.multiply_variants().iter();
+        names.map(|name| format!("{}/{name}", family.name()))
+    });
+    let mut last = None;
+    for name in names {
+        let selected = one(shelf, &name)?;
+        if why_not(&selected, device).is_none() {
+            return Ok(selected);
+        }
+        last = Some(selected);
+    }
+    last.ok_or_else(|| Usage("no family multiplies matrices".to_owned()).into())
 }
 
 /// Where the result goes. An output that could not be written in the end is refused now, and so is one of the inputs.
@@ -265,4 +276,25 @@ fn request(args: &GemmArgs) -> anyhow::Result<Request> {
         alpha: args.alpha,
         addition,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::pretended::card;
+
+    #[test]
+    fn a_product_takes_the_fastest_variant_that_a_card_has_the_instructions_for() {
+        let shelf = Shelf::find(Some(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../variants"))).unwrap();
+        for (capability, name) in [
+            ((7, 5), "crt-gemm/moduli-naive"),
+            ((8, 0), "crt-gemm/moduli-mma"),
+            ((8, 9), "crt-gemm/moduli-mma"),
+            ((9, 0), "crt-gemm/moduli-wgmma"),
+            ((10, 0), "crt-gemm/moduli-mma"),
+        ] {
+            let selected = default_variant(&shelf, &card(capability, None)).unwrap();
+            assert_eq!(selected.label(), name, "{capability:?}");
+        }
+    }
 }

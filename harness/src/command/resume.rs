@@ -2,12 +2,10 @@
 
 use std::io::Write;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use anyhow::Context;
 use assay_analysis::{Manifest, Record, Status, check, check_unclosed, since_utc, utc_rfc3339};
-use assay_kernels::family::Production;
 
 use super::common::DeviceArgs;
 use super::run::{RunArgs, prove_and_time};
@@ -15,7 +13,7 @@ use crate::book::Book;
 use crate::device::{Device, DeviceInfo};
 use crate::exit::{Outcome, Usage};
 use crate::select::{Selected, Shelf};
-use crate::trial::{Earlier, TrialRequest, batch_units};
+use crate::trial::{Earlier, TrialRequest, production};
 
 /// Go on with the record in `folder`.
 ///
@@ -129,12 +127,9 @@ pub(super) fn same_build(
     seed: u64,
 ) -> anyhow::Result<()> {
     let label = selected.label();
-    let workload = selected.variant.production(&Production {
-        seed,
-        first_base: 0,
-        prefix: Arc::from([]),
-        batch_units: batch_units(device.info().kind),
-    })?;
+    let workload = selected
+        .variant
+        .production(&production(selected, device, seed, 0))?;
     let session = device.open(&workload.setup())?;
     let build = session.build();
     let known = manifest.variants.iter().find(|known| known.label == label);

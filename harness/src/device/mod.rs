@@ -8,6 +8,8 @@ mod error;
 
 mod host;
 mod host_gemm;
+#[cfg(test)]
+pub mod pretended;
 mod session;
 
 pub(crate) use crate::toolchain::source_sha256;

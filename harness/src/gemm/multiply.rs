@@ -1,6 +1,6 @@
 //! A product on a device, once or with as many moduli as its values need.
 
-use assay_kernels::family::{DeviceKind, families};
+use assay_kernels::family::families;
 use assay_kernels::multiply::{Moduli, Multiplied, MultiplyError, Product};
 
 use crate::device::{BuildInfo, Device};
@@ -95,7 +95,7 @@ fn once(
     let mut workload = selected
         .variant
         .multiply(product)
-        .map_err(|error| refused(selected, device.info().kind, &error))?;
+        .map_err(|error| refused(selected, &error))?;
     bar.say("building");
     let setup = workload.setup();
     let mut session = device.open(&setup).map_err(|error| {
@@ -129,13 +129,20 @@ fn once(
 }
 
 /// Why the variant does not compute this product, and what would.
-fn refused(selected: &Selected, device: DeviceKind, error: &MultiplyError) -> Usage {
+fn refused(selected: &Selected, error: &MultiplyError) -> Usage {
     let label = selected.label();
     let mut sentence = format!("{label}: {error}");
     if *error == MultiplyError::Unsupported {
+        // The last of a family's needs the least.
         let others: Vec<String> = families()
             .iter()
-            .filter_map(|family| Some(format!("{}/{}", family.name(), family.multiply_variant(device)?)))
+            .filter_map(|family| {
+                Some(format!(
+                    "{}/{}",
+                    family.name(),
+                    family.multiply_variants().last()?
+                ))
+            })
             .collect();
         sentence += &format!(", use {}", others.join(" or "));
     }

@@ -15,7 +15,6 @@ use crate::flow::{Flow, Yield};
 use crate::interrupt;
 use crate::progress::Progress;
 use crate::select::Selected;
-use crate::trial::batch_units;
 
 /// What to search for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,7 +58,7 @@ pub fn search(
         seed: request.seed,
         first_base: 0,
         prefix,
-        batch_units: batch_units(device.info().kind),
+        batch_units: selected.family.batch_units(device.info().kind),
     };
     let mut workload = selected
         .variant

@@ -1,8 +1,9 @@
 //! A variant that is built and ready to be timed.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use assay_kernels::family::{DeviceKind, Production};
+use assay_kernels::family::Production;
 use assay_kernels::workload::{Hit, Workload};
 
 use crate::device::{Device, Session};
@@ -55,29 +56,31 @@ impl Timed {
     }
 }
 
-/// Units of a batch on a kind of device: tens to hundreds of milliseconds.
-pub fn batch_units(kind: DeviceKind) -> u64 {
-    match kind {
-        DeviceKind::Cuda => 1 << 32,
-        DeviceKind::Cpu => 1 << 24,
-        DeviceKind::Emulated => 1 << 21,
+/// What of `selected` is timed on `device`: from base `first_base` on, with no text in front.
+pub fn production(selected: &Selected, device: &dyn Device, seed: u64, first_base: u64) -> Production {
+    Production {
+        seed,
+        first_base,
+        prefix: Arc::from([]),
+        batch_units: selected.family.batch_units(device.info().kind),
     }
 }
 
 impl Contestant {
-    /// Build `selected` for `device`.
+    /// Build `selected` for `device`, as [`production`] has it.
     ///
     /// # Errors
-    /// When it does not build, or the prefix does not fit.
+    /// When it does not build.
     pub fn new(
         selected: &Selected,
         label: String,
         device: &dyn Device,
-        request: &Production,
+        seed: u64,
+        first_base: u64,
     ) -> anyhow::Result<Contestant> {
         let workload = selected
             .variant
-            .production(request)
+            .production(&production(selected, device, seed, first_base))
             .map_err(|error| Usage(format!("--prefix: {error}")))?;
         let session = device.open(&workload.setup())?;
         Ok(Contestant {

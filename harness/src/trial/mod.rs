@@ -9,7 +9,7 @@ mod plan;
 mod run;
 
 pub use bench::{Bench, Place};
-pub use contestant::{Contestant, batch_units};
+pub use contestant::{Contestant, production};
 pub use order::order;
 pub use plan::{Earlier, TrialRequest};
 pub use run::{Trials, trials};

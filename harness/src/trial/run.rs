@@ -1,13 +1,11 @@
 //! Rounds of trials, and the record rows that they leave.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use assay_analysis::{Floor, Summary, Table, TrialPlan, floor_table, stage_table, summarise};
-use assay_kernels::family::Production;
 
 use super::bench::{Bench, Place};
-use super::contestant::{Contestant, batch_units};
+use super::contestant::Contestant;
 use super::instruments::Instruments;
 use super::plan::{Earlier, TrialRequest, baselines, turns};
 use crate::book::{Book, floor};
@@ -46,18 +44,12 @@ pub fn trials(
     let info = device.info();
     let baselines = baselines(selected);
     let baseline_labels: Vec<String> = baselines.iter().map(Selected::label).collect();
-    let production = Production {
-        seed: request.seed,
-        first_base: earlier.next_base(),
-        prefix: Arc::from([]),
-        batch_units: batch_units(info.kind),
-    };
     let labelled = selected
         .iter()
         .map(|one| (one, one.label()))
         .chain(baselines.iter().map(|one| (one, format!("{}@aa", one.label()))));
     let mut contestants = labelled
-        .map(|(one, label)| Contestant::new(one, label, device, &production))
+        .map(|(one, label)| Contestant::new(one, label, device, request.seed, earlier.next_base()))
         .collect::<anyhow::Result<Vec<_>>>()?;
     book.note_device(
         info,

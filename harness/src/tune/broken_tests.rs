@@ -50,6 +50,10 @@ impl Family for Breaking {
         Breaking::whole().unit()
     }
 
+    fn batch_units(&self, device: DeviceKind) -> u64 {
+        Breaking::whole().batch_units(device)
+    }
+
     fn layers(&self) -> Vec<String> {
         Breaking::whole().layers()
     }

@@ -1,11 +1,10 @@
 //! The track of a real race: candidates are made, validated and timed on a device, and everything goes into the record.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use assay_analysis::rows::{Standing, TuneRow};
 use assay_analysis::{Objective, TunePlan};
-use assay_kernels::family::{Production, ValidationPlan, VariantError};
+use assay_kernels::family::{ValidationPlan, VariantError};
 
 use super::candidate::Workshop;
 use super::ledger::{Finding, Heat, Ledger, Runner, Turn};
@@ -21,7 +20,7 @@ use crate::flow::FlowError;
 use crate::interrupt;
 use crate::progress::{Bar, Progress};
 use crate::select::Selected;
-use crate::trial::{Bench, Contestant, Earlier, Place, TrialRequest, batch_units};
+use crate::trial::{Bench, Contestant, Earlier, Place, TrialRequest};
 use crate::validate::{Evidence, validate};
 
 /// Share of the time for the warm-up, and its bound.
@@ -157,12 +156,7 @@ impl<'t> Workbench<'t> {
         let first = self.lane.is_none();
         self.lane = None; // The buffers of the last heat go before those of the next one come.
         let bases = self.bench.rows().iter().filter_map(|row| row.base_last);
-        let production = Production {
-            seed: self.sitting.seed,
-            first_base: bases.max().map_or(0, |last| last + 1),
-            prefix: Arc::from([]),
-            batch_units: batch_units(self.workshop.device().info().kind),
-        };
+        let first_base = bases.max().map_or(0, |last| last + 1);
         let mut contestants = Vec::new();
         for runner in heat.runners() {
             let number = number(runner);
@@ -178,7 +172,7 @@ impl<'t> Workbench<'t> {
                 Runner::Control => format!("{}@aa", selected.label()),
                 Runner::Start | Runner::Candidate(_) => selected.label(),
             };
-            let contestant = Contestant::new(&selected, label, device, &production)?;
+            let contestant = Contestant::new(&selected, label, device, self.sitting.seed, first_base)?;
             self.book
                 .note_production(&selected, contestant.build(), device.info());
             contestants.push((runner, contestant));

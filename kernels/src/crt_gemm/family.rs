@@ -31,6 +31,13 @@ impl Family for CrtGemm {
         Some(2.0)
     }
 
+    fn batch_units(&self, device: DeviceKind) -> u64 {
+        match device {
+            DeviceKind::Cuda => 1 << 36,
+            DeviceKind::Cpu | DeviceKind::Emulated => 1 << 21,
+        }
+    }
+
     fn layers(&self) -> Vec<String> {
         LAYERS.map(str::to_owned).to_vec()
     }
@@ -39,8 +46,8 @@ impl Family for CrtGemm {
         "naive"
     }
 
-    fn multiply_variant(&self, _device: DeviceKind) -> Option<&'static str> {
-        Some("moduli-naive")
+    fn multiply_variants(&self) -> &'static [&'static str] {
+        &["moduli-wgmma", "moduli-mma", "moduli-naive"]
     }
 
     fn baseline(&self) -> &'static str {

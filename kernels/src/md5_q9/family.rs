@@ -24,6 +24,14 @@ impl Family for Md5Q9 {
         "candidate"
     }
 
+    fn batch_units(&self, device: DeviceKind) -> u64 {
+        match device {
+            DeviceKind::Cuda => 1 << 32,
+            DeviceKind::Cpu => 1 << 24,
+            DeviceKind::Emulated => 1 << 21,
+        }
+    }
+
     fn layers(&self) -> Vec<String> {
         std::iter::once(ORDER_LAYER.to_owned())
             .chain(Layer::all().map(Layer::name))

@@ -92,11 +92,18 @@ __device__ __forceinline__ void multiply(i32 (&d)[128], u64 a, u64 b, u32 add)
                  : "l"(a), "l"(b), "r"(add));
 }
 
-// Sums may be read from here on, not before: what the instructions write in the background no compiler can see.
+// Keeps the compiler from moving what reads or writes sums across: what the instructions do to them in the background it
+// cannot see.
+__device__ __forceinline__ void pin(i32 (&d)[128])
+{
+    asm volatile("" : THIRTY_TWO(0), THIRTY_TWO(32), THIRTY_TWO(64), THIRTY_TWO(96)::"memory");
+}
+
+// Sums may be read from here on, not before.
 __device__ __forceinline__ void settle(i32 (&d)[128])
 {
     asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
-    asm volatile("" : THIRTY_TWO(0), THIRTY_TWO(32), THIRTY_TWO(64), THIRTY_TWO(96)::"memory");
+    pin(d);
 }
 
 // First row and column of a tile. Rows of tiles that neighbouring numbers share: what is in flight at a time reads few lines.
@@ -188,7 +195,11 @@ __device__ __forceinline__ void products(const Product &m, u32 count, const i8 *
                 started = true;
             }
             for (u32 first = 0; first < blocks; first += FOLD_DEPTH / TILE_DEPTH) {
-                if (first > 0) fold(sums, work / tiles);
+                if (first > 0) {
+                    fold(sums, work / tiles);
+                    // Before the fence that orders it before the next instructions.
+                    pin(sums);
+                }
                 const u32 end = min(first + FOLD_DEPTH / TILE_DEPTH, blocks);
                 for (u32 k = first; k < end; ++k) {
                     barrier_wait(full(ring.stage), ring.parity);

@@ -2,7 +2,7 @@
 
 use super::cases::{Bytes, sum};
 use super::kernel::{C, Int8Kernel, Int8Problem};
-use crate::crt_gemm::production::edge;
+use crate::crt_gemm::production::{edge, repeats};
 use crate::family::Production;
 use crate::seeded::Seeded;
 use crate::workload::{Batch, Collected, Fault, Outputs, Setup, Step, Workload};
@@ -29,7 +29,7 @@ impl Int8Production {
         let problem = Int8Problem { a, b, gap: 0 };
         Int8Production {
             kernel,
-            repeats: (request.batch_units / problem.shape().units().max(1)).max(1),
+            repeats: repeats(problem.shape(), request),
             problem,
             first_row,
         }

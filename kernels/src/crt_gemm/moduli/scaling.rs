@@ -7,8 +7,8 @@
 //!
 //! What is multiplied are the nearest integers, which may be larger than the values. The bounds hold for them too: they are of
 //! magnitudes rounded up to multiples of a power of two, which scaled by 2^s is a whole number, and rounding to the nearest
-//! passes no whole number. It is one since 2^s times the least power of two above a line is about 2^`bits` at least, more than
-//! the bits of a magnitude: that is what the least `options.bits` is for. Of [`Bound::Blocks`] the power of two is a block's; where
+//! passes no whole number. It is one since 2^s times the least power of two above a line is about 2^`bits` at least (a bit less
+//! where the bound is a rough one), more than the bits of a magnitude: that is what the least `options.bits` is for. Of [`Bound::Blocks`] the power of two is a block's; where
 //! scaled it is a fraction, the block's integers are below 2^7 + 1/2, and their norm is below one unit of the line's bytes.
 
 use num_bigint::BigUint;

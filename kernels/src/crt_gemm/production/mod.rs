@@ -7,6 +7,6 @@ mod spot;
 mod timed;
 
 pub use multiplier::{Element, Multiplier};
-pub use places::{edge, places_of};
+pub use places::{edge, places_of, repeats};
 pub use spot::SpotCheck;
 pub use timed::TimedProducts;

@@ -1,4 +1,4 @@
-//! How large the matrices are, and which elements are looked at.
+//! How large the matrices are, how often a batch multiplies them, and which elements are looked at.
 
 use std::collections::BTreeSet;
 
@@ -19,6 +19,11 @@ pub fn edge(trial: TrialOptions, request: &Production) -> usize {
         edge /= 2;
     }
     edge
+}
+
+/// How many products of a shape make a batch.
+pub fn repeats(shape: Shape, request: &Production) -> u64 {
+    (request.batch_units / shape.units().max(1)).max(1)
 }
 
 /// So many different seeded places of C, or all of them.

@@ -1,6 +1,7 @@
 //! The production workload.
 
 use super::multiplier::Multiplier;
+use super::places::repeats;
 use super::seeded_product::SeededProduct;
 use crate::family::Production;
 use crate::workload::{Batch, Collected, Fault, Outputs, Setup, Step, Workload};
@@ -12,6 +13,8 @@ const SPOT_CHECKS: usize = 64;
 /// held against the host's answer; every later one brings the first row, which must be the same bit for bit.
 pub struct TimedProducts<M> {
     product: SeededProduct<M>,
+    /// Those of one product: what they hand to the kernels takes the host longer to make than a card a small product.
+    steps: Vec<Step>,
     repeats: u64,
     first_row: Vec<u32>,
 }
@@ -21,7 +24,8 @@ impl<M: Multiplier> TimedProducts<M> {
     pub fn new(multiplier: M, edge: usize, request: &Production) -> TimedProducts<M> {
         let product = SeededProduct::new(multiplier, edge, request.seed, SPOT_CHECKS);
         TimedProducts {
-            repeats: (request.batch_units / product.shape().units().max(1)).max(1),
+            repeats: repeats(product.shape(), request),
+            steps: product.steps(),
             product,
             first_row: Vec::new(),
         }
@@ -65,7 +69,7 @@ impl<M: Multiplier> Workload for TimedProducts<M> {
             steps.extend(self.product.uploads());
         }
         for _ in 0..self.repeats {
-            steps.extend(self.product.steps());
+            steps.extend_from_slice(&self.steps);
         }
         if index == 0 {
             steps.extend(self.product.downloads());
