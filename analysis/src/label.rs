@@ -33,6 +33,14 @@ pub fn subject(label: &str) -> &str {
     label.strip_suffix("@aa").unwrap_or(label)
 }
 
+/// A label without the size that it fixes.
+pub fn unsized_label(label: &str) -> &str {
+    match label.rsplit_once('@') {
+        Some((file, size)) if size.parse::<u64>().is_ok() => file,
+        _ => label,
+    }
+}
+
 /// Variants that are compared with one another: those of a family, at one size where that is fixed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Class<'l> {
@@ -64,6 +72,17 @@ impl fmt::Display for Class<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_size_goes_and_a_control_stays() {
+        for (label, left) in [
+            ("crt-gemm/mma@8192", "crt-gemm/mma"),
+            ("crt-gemm/mma", "crt-gemm/mma"),
+            ("md5-q9/v0@aa", "md5-q9/v0@aa"),
+        ] {
+            assert_eq!(unsized_label(label), left);
+        }
+    }
 
     #[test]
     fn variants_of_a_family_are_compared_at_one_size() {

@@ -9,6 +9,7 @@
 
 mod accuracy_table;
 mod check;
+mod checks_table;
 mod columns;
 mod compare;
 mod energy;
@@ -34,13 +35,14 @@ mod utc;
 
 pub use accuracy_table::accuracy_table;
 pub use check::{CheckError, CheckReport, check, check_unclosed};
+pub use checks_table::checks_table;
 pub use columns::{Column, Row};
 pub use compare::{Agreement, Comparison, compare};
 pub use energy::{EDGES_MIN_S, Finding, GAP_FLAGGED, LEAD_S, PowerLog, SILENCE_MAX_S, TrialPower};
 pub use fault::Fault;
 pub use floor_table::floor_table;
 pub use hex::{Hex32, HexError, decode_hex, encode_hex};
-pub use label::{Class, class, family, is_control, natural_key, subject};
+pub use label::{Class, class, family, is_control, natural_key, subject, unsized_label};
 pub use manifest::{
     Build, Device, FileEntry, Floor, Gpu, Host, Manifest, Objective, PowerPlan, SCHEMA, Status, TrialPlan,
     TunePlan, VariantEntry,

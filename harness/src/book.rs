@@ -1,11 +1,11 @@
-//! Keeping a record while a command runs: its manifest, and the bases, hits and candidates that it collects.
+//! Keeping a record while a command runs: its manifest, and the bases, hits, candidates and checks that it collects.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::time::SystemTime;
 
 use anyhow::Context;
-use assay_analysis::rows::{BaseRow, HitRow, ValidationRow};
+use assay_analysis::rows::{BaseRow, CheckRow, HitRow, ValidationRow};
 use assay_analysis::{
     Build, Device as DeviceEntry, Floor, Gpu, Hex32, Manifest, PowerPlan, Record, RecordWriter, Status,
     TrialPlan, TunePlan, VariantEntry, decode_hex, encode_hex, utc_rfc3339, utc_stamp,
@@ -41,6 +41,7 @@ pub struct Book {
     bases: Vec<BaseRow>,
     hits: Vec<HitRow>,
     candidates: Vec<ValidationRow>,
+    checks: Vec<CheckRow>,
     seen: BTreeSet<(u64, [u32; 4], [u8; 16])>,
 }
 
@@ -68,6 +69,7 @@ impl Book {
             bases: Vec::new(),
             hits: Vec::new(),
             candidates: Vec::new(),
+            checks: Vec::new(),
             seen: BTreeSet::new(),
         })
     }
@@ -97,6 +99,7 @@ impl Book {
         Ok(Book {
             base_numbers,
             hits: record.table()?.unwrap_or_default(),
+            checks: record.table()?.unwrap_or_default(),
             writer: RecordWriter::reopen(record)?,
             closed: false,
             bases,
@@ -324,7 +327,12 @@ impl Book {
         Ok(())
     }
 
-    /// Write bases, hits and candidates as far as there are any.
+    /// Keep checks of a validation.
+    pub fn keep_checks(&mut self, rows: Vec<CheckRow>) {
+        self.checks.extend(rows);
+    }
+
+    /// Write bases, hits, candidates and checks as far as there are any.
     ///
     /// # Errors
     /// When a file cannot be written.
@@ -337,6 +345,9 @@ impl Book {
         }
         if !self.candidates.is_empty() {
             self.writer.write_table(&self.candidates)?;
+        }
+        if !self.checks.is_empty() {
+            self.writer.write_table(&self.checks)?;
         }
         Ok(())
     }

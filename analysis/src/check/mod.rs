@@ -1,5 +1,6 @@
 //! Re-verifies a record from its files alone: nothing that made it is asked.
 
+mod checks;
 mod derived;
 mod files;
 mod messages;
@@ -31,6 +32,8 @@ pub struct CheckReport {
     pub stage_rows: usize,
     /// Rows of accuracy.csv that were computed again.
     pub accuracy_rows: usize,
+    /// Rows of checks.csv: checks of validations.
+    pub check_rows: usize,
 }
 
 /// Why a record does not check.
@@ -87,6 +90,7 @@ fn contents(record: &Record, files: usize) -> Result<CheckReport, CheckError> {
     let tune_rows = tuner::check_tune(record, runs.as_deref())?;
     let stage_rows = stages::check(record, runs.as_deref())?;
     let accuracy_rows = derived::check_accuracy(record)?;
+    let check_rows = checks::check(record)?;
     let messages = messages::check(record, runs.as_deref())?;
     Ok(CheckReport {
         status: manifest.status,
@@ -98,5 +102,6 @@ fn contents(record: &Record, files: usize) -> Result<CheckReport, CheckError> {
         tune_rows,
         stage_rows,
         accuracy_rows,
+        check_rows,
     })
 }

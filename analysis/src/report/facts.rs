@@ -4,7 +4,7 @@ use super::{REPORT_FILES, ReportError};
 use crate::{
     Class, FileEntry, MANIFEST, Manifest, Record, Summary, class, family, is_control,
     record::{file_entry, file_names},
-    rows::{AccuracyRow, BoundRow, PowerRow, RunRow, SassRow, StageRow, SummaryRow},
+    rows::{AccuracyRow, BoundRow, CheckRow, PowerRow, RunRow, SassRow, StageRow, SummaryRow},
     subject, summarise,
 };
 
@@ -18,6 +18,7 @@ pub(super) struct Facts {
     pub(super) accuracies: Vec<AccuracyRow>,
     pub(super) sass: Vec<SassRow>,
     pub(super) bounds: Vec<BoundRow>,
+    pub(super) checks: Vec<CheckRow>,
     /// The table of the validation, as the run wrote it.
     pub(super) validation: Option<String>,
     /// Every file but the manifest and the report itself.
@@ -44,6 +45,7 @@ impl Facts {
             power: record.table()?.unwrap_or_default(),
             stages: record.table()?.unwrap_or_default(),
             accuracies: record.table()?.unwrap_or_default(),
+            checks: record.table()?.unwrap_or_default(),
             sass: record.table()?.unwrap_or_default(),
             bounds: record.table()?.unwrap_or_default(),
             validation: validation.map(|text| String::from_utf8_lossy(&text).into_owned()),

@@ -2,8 +2,8 @@
 
 use super::{ReportError, charts, charts::Figure, facts::Facts, tables};
 use crate::{
-    Floor, Status, Table, accuracy_table, floor_table, is_control, rows::SummaryRow, stage_table,
-    summary_table,
+    Floor, Status, Table, accuracy_table, checks_table, floor_table, is_control, rows::SummaryRow,
+    stage_table, summary_table,
 };
 
 /// One section.
@@ -50,10 +50,7 @@ impl Page {
             ("Power and clock over time", traces(facts)?),
             ("Expected time to leading zeros", zeros(facts)?),
             ("Trials", trials(facts)),
-            (
-                "Validation",
-                facts.validation.clone().map(Part::Verbatim).into_iter().collect(),
-            ),
+            ("Validation", validation(facts)),
             ("Environment", vec![Part::Table(tables::environment(facts))]),
             ("Variants as built", variants(facts)),
             ("Notes", notes(facts)),
@@ -191,6 +188,12 @@ fn accuracy(facts: &Facts) -> Vec<Part> {
     let reference = facts.accuracies.iter().find(|row| row.variant.ends_with(NATIVE));
     let reference = reference.map_or("", |row| row.variant.as_str());
     vec![Part::Table(accuracy_table(&facts.accuracies, reference))]
+}
+
+fn validation(facts: &Facts) -> Vec<Part> {
+    let as_written = facts.validation.clone().map(Part::Verbatim);
+    let checks = (!facts.checks.is_empty()).then(|| Part::Table(checks_table(&facts.checks)));
+    as_written.into_iter().chain(checks).collect()
 }
 
 fn stages(facts: &Facts) -> Vec<Part> {

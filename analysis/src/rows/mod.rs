@@ -5,6 +5,7 @@
 mod accuracy;
 mod bases;
 mod bounds;
+mod checks;
 mod hits;
 mod power;
 mod runs;
@@ -17,6 +18,7 @@ mod validation;
 pub use accuracy::AccuracyRow;
 pub use bases::BaseRow;
 pub use bounds::BoundRow;
+pub use checks::CheckRow;
 pub use hits::HitRow;
 pub use power::{Phase, PowerRow};
 pub use runs::{RunRow, Verdict};

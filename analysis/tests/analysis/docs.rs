@@ -5,8 +5,8 @@ use std::{fs, path::Path};
 use assay_analysis::{
     Row,
     rows::{
-        AccuracyRow, BaseRow, BoundRow, HitRow, PowerRow, RunRow, SassRow, StageRow, SummaryRow, TuneRow,
-        ValidationRow,
+        AccuracyRow, BaseRow, BoundRow, CheckRow, HitRow, PowerRow, RunRow, SassRow, StageRow, SummaryRow,
+        TuneRow, ValidationRow,
     },
 };
 
@@ -32,6 +32,7 @@ fn the_document_describes_every_table_as_the_program_does() {
         section::<BoundRow>(),
         section::<HitRow>(),
         section::<StageRow>(),
+        section::<CheckRow>(),
         section::<AccuracyRow>(),
         section::<SummaryRow>(),
         section::<TuneRow>(),

@@ -1,6 +1,7 @@
 //! The crate from outside, by its public interface.
 
 mod accuracy;
+mod checks;
 mod compare;
 mod docs;
 mod energy;

@@ -31,6 +31,8 @@ struct Document {
     hits: usize,
     candidates: usize,
     trials: usize,
+    checks: usize,
+    accuracies: usize,
 }
 
 #[derive(Serialize)]
@@ -62,6 +64,8 @@ pub fn run(args: &CheckArgs, out: &mut dyn Write) -> anyhow::Result<()> {
         hits,
         candidates,
         trials,
+        check_rows,
+        accuracy_rows,
         ..
     } = report?;
     if args.json {
@@ -75,6 +79,8 @@ pub fn run(args: &CheckArgs, out: &mut dyn Write) -> anyhow::Result<()> {
                 hits,
                 candidates,
                 trials,
+                checks: check_rows,
+                accuracies: accuracy_rows,
             },
         )?;
     } else {
@@ -83,9 +89,18 @@ pub fn run(args: &CheckArgs, out: &mut dyn Write) -> anyhow::Result<()> {
             Status::Failed => " It records a failure.",
             Status::Running | Status::Complete => "",
         };
+        // What not every record has.
+        let further: String = [
+            (check_rows, "checks of variants"),
+            (accuracy_rows, "errors of products"),
+        ]
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!(", {count} {what}"))
+        .collect();
         writeln!(
             out,
-            "{} holds: {files} files, {trials} trials, {hits} hits, {candidates} validated candidates.{word}",
+            "{} holds: {files} files, {trials} trials, {hits} hits, {candidates} validated candidates{further}.{word}",
             args.dir.display()
         )?;
     }

@@ -122,7 +122,7 @@ pub fn run(args: &ValidateArgs, shelf: &Shelf, out: &mut dyn Write) -> anyhow::R
         (false, true) => (Status::Complete, Outcome::Right),
         (false, false) => (Status::Failed, Outcome::Wrong),
     };
-    book.close(status)?;
+    book.close_with_report(status)?;
     if args.json {
         let ok = validation.ok();
         print_json(

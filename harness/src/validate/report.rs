@@ -1,6 +1,6 @@
 //! What a validation says: a row per variant, as JSON and as a table.
 
-use assay_analysis::{Align, Table, TableColumn};
+use assay_analysis::{Align, Table, TableColumn, rows};
 use assay_kernels::family::{Difference, Verdict};
 use assay_kernels::workload::Fault;
 use serde::Serialize;
@@ -41,12 +41,24 @@ pub struct ResultRow {
 }
 
 /// The outcome of one check.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct CheckRow {
     /// What was checked.
     pub name: String,
     /// Candidates compared.
     pub checked: u64,
+    /// Those with a value that differs.
+    pub mismatches: u64,
+    /// Those reported more than once.
+    pub duplicates: u64,
+    /// Those that should have been reported and were not.
+    pub missing: u64,
+    /// Rows of a vector file that the variant does not cover.
+    pub not_covered: u64,
+    /// The first layer that differs.
+    pub first_bad_layer: Option<String>,
+    /// What differs there.
+    pub message: Option<String>,
     /// Whether it is right.
     pub ok: bool,
 }
@@ -74,9 +86,14 @@ impl ResultRow {
     /// Add a check's verdict. Of all differences the first in the order of `layers` stays.
     pub fn add(&mut self, name: &str, verdict: &Verdict, fault: Option<&Fault>, layers: &[String]) {
         let ok = verdict.ok() && fault.is_none();
+        let mismatches = verdict.mismatches + u64::from(fault.is_some());
+        let differences: Vec<Difference> = verdict.first.iter().cloned().chain(fault.map(of_fault)).collect();
+        let first = differences
+            .iter()
+            .min_by_key(|difference| place(difference, layers));
         self.ok &= ok;
         self.checked += verdict.checked;
-        self.mismatches += verdict.mismatches + u64::from(fault.is_some());
+        self.mismatches += mismatches;
         self.duplicates += verdict.duplicates;
         self.missing += verdict.missing;
         self.not_covered += verdict.not_covered;
@@ -88,41 +105,83 @@ impl ResultRow {
         self.checks.push(CheckRow {
             name: name.to_owned(),
             checked: verdict.checked,
+            mismatches,
+            duplicates: verdict.duplicates,
+            missing: verdict.missing,
+            not_covered: verdict.not_covered,
+            first_bad_layer: first.map(|difference| difference.layer.clone()),
+            message: first.map(sentence),
             ok,
         });
-        for difference in verdict.first.iter().cloned().chain(fault.map(of_fault)) {
-            self.differs(name, &difference, layers);
+        if let Some(first) = first {
+            self.differs(name, first, layers);
         }
     }
 
     fn differs(&mut self, check: &str, difference: &Difference, layers: &[String]) {
-        let place = layers
-            .iter()
-            .position(|layer| *layer == difference.layer)
-            .unwrap_or(layers.len());
+        let place = place(difference, layers);
         if self.first_bad_layer.is_some() && place >= self.place {
             return;
         }
         self.place = place;
-        let Difference {
-            layer,
-            candidate,
-            got,
-            expected,
-        } = difference;
-        self.first_bad_layer = Some(layer.clone());
-        self.message = format!("{check}: layer {layer} of {candidate} is {got}, expected {expected}");
+        self.first_bad_layer = Some(difference.layer.clone());
+        self.message = format!("{check}: {}", sentence(difference));
+    }
+
+    /// The checks from number `first` on, as a record keeps them.
+    pub fn recorded(&self, first: usize) -> Vec<rows::CheckRow> {
+        let recorded = |check: &CheckRow| rows::CheckRow {
+            variant: self.variant.clone(),
+            device: self.device.clone(),
+            check: check.name.clone(),
+            checked: check.checked,
+            mismatches: check.mismatches,
+            duplicates: check.duplicates,
+            missing: check.missing,
+            not_covered: check.not_covered,
+            first_bad_layer: check.first_bad_layer.clone(),
+            message: check.message.clone(),
+            ..rows::CheckRow::default()
+        };
+        self.checks[first..]
+            .iter()
+            .map(recorded)
+            .map(rows::CheckRow::derived)
+            .collect()
     }
 
     /// The variant's set differs from another's.
     pub fn disagrees(&mut self, sentence: &str) {
         self.mismatches += 1;
+        self.checks.push(CheckRow {
+            name: "hit sets beside other variants'".to_owned(),
+            mismatches: 1,
+            first_bad_layer: Some("hit".to_owned()),
+            message: Some(sentence.to_owned()),
+            ..CheckRow::default()
+        });
         if self.ok {
             self.message = format!("hit sets differ: {sentence}");
             self.first_bad_layer = Some("hit".to_owned());
         }
         self.ok = false;
     }
+}
+
+/// Where its layer is in the order of `layers`; behind all where it is none of them.
+fn place(difference: &Difference, layers: &[String]) -> usize {
+    let place = layers.iter().position(|layer| *layer == difference.layer);
+    place.unwrap_or(layers.len())
+}
+
+fn sentence(difference: &Difference) -> String {
+    let Difference {
+        layer,
+        candidate,
+        got,
+        expected,
+    } = difference;
+    format!("layer {layer} of {candidate} is {got}, expected {expected}")
 }
 
 /// The JSON document of `validate`.

@@ -95,6 +95,7 @@ pub fn validate(
             }
             agreements.extend(verdict.agreements.iter().map(|set| (one.label(), set.clone())));
             row.add(&check.name(), &verdict, fault.as_ref(), &one.family.layers());
+            book.keep_checks(row.recorded(row.checks.len() - 1));
             bar.advance(1);
         }
         // Only a card runs two sessions at once.
@@ -112,6 +113,7 @@ pub fn validate(
                 Err(fault) => (Verdict::default(), Some(fault)),
             };
             row.add(at_once::NAME, &verdict, fault.as_ref(), &one.family.layers());
+            book.keep_checks(row.recorded(row.checks.len() - 1));
         }
         // A variant that was not run to the end has not been validated.
         row.ok &= !validation.interrupted;
@@ -130,6 +132,7 @@ pub fn validate(
             pair.variants.contains(&row.variant) && (both_right || !right.contains(&row.variant))
         }) {
             row.disagrees(&pair.sentence);
+            book.keep_checks(row.recorded(row.checks.len() - 1));
         }
     }
     Ok(validation)

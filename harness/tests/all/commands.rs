@@ -451,6 +451,13 @@ fn the_record_of_a_validation_names_the_build_that_is_timed() {
         let source = |record: &str| manifest(&place.path(record))["variants"][0]["source_sha256"].clone();
         assert!(source("v").is_string());
         assert_eq!(source("v"), source("t"), "{variant}");
+        let table = std::fs::read_to_string(place.path("v/checks.csv")).unwrap();
+        let of_variant = table
+            .lines()
+            .filter(|line| line.starts_with(&format!("{variant},emulated,")));
+        let checks = of_variant.count();
+        assert_eq!(place.json(0, &["check", "v", "--json"])["checks"], checks);
+        assert!(checks > 2 && table.lines().count() == checks + 1, "{table}");
         for record in ["v", "t"] {
             std::fs::remove_dir_all(place.path(record)).unwrap();
         }
