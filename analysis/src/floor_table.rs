@@ -99,7 +99,7 @@ mod tests {
                 row("f/whole@16", 3e9),
                 row("f/native@8", 9e9),
             ],
-            invalid: Vec::new(),
+            ..Summary::default()
         };
         let floors = [
             ("f/slow@8", Floor::Itself),

@@ -15,6 +15,16 @@ pub struct Summary {
     pub rows: Vec<SummaryRow>,
     /// The trials that do not count.
     pub invalid: Vec<InvalidTrial>,
+    /// Labels of the simpler products that others are held against ([`Floor::Itself`](crate::Floor::Itself)): a unit of theirs is
+    /// less work, so that none is the best of a class. [`summarise`] knows of none.
+    pub simple: Vec<String>,
+}
+
+impl Summary {
+    /// Whether a row can be the best of its class: no A/A control, and none of [`Summary::simple`].
+    pub fn competes(&self, row: &SummaryRow) -> bool {
+        !is_control(&row.variant) && !self.simple.contains(&row.variant)
+    }
 }
 
 /// A trial that does not count.
@@ -71,7 +81,11 @@ pub fn summarise(runs: &[RunRow], baselines: &[String]) -> Result<Summary, Stats
             reason: run.reason.clone().unwrap_or_else(|| "no reason given".into()),
         })
         .collect();
-    Ok(Summary { rows, invalid })
+    Ok(Summary {
+        rows,
+        invalid,
+        simple: Vec::new(),
+    })
 }
 
 /// The row of one variant on one device, given at least one of its trials and all trials of its baseline on that device.

@@ -88,13 +88,14 @@ impl fmt::Display for Table {
 
 /// The summary for the screen: rate and ratio with their intervals, hits, number of trials, and units per joule where measured.
 ///
-/// The fastest variant of each family and device is marked; an A/A control is marked as such and never as the fastest.
+/// The fastest variant of each family and device is marked; an A/A control is marked as such and never as the fastest,
+/// and neither is a simpler product that others are held against.
 pub fn summary_table(summary: &Summary) -> Table {
     const COLUMNS: [TableColumn; 6] = [
         TableColumn {
             name: "variant",
             unit: "",
-            description: "what was run; * marks the fastest of its family, size and device",
+            description: "what was run; * marks the fastest of its family, size and device that does the whole work",
             align: Align::Left,
         },
         TableColumn {
@@ -143,7 +144,7 @@ pub fn summary_table(summary: &Summary) -> Table {
         .iter()
         .map(|row| {
             let mut cells = vec![
-                label(row, &summary.rows),
+                label(row, summary),
                 row.device.clone(),
                 plus_minus(
                     giga(row.rate_units_per_s_mean),
@@ -175,15 +176,16 @@ pub fn summary_table(summary: &Summary) -> Table {
     }
 }
 
-fn label(row: &SummaryRow, rows: &[SummaryRow]) -> String {
+fn label(row: &SummaryRow, summary: &Summary) -> String {
     let rivals = || {
-        rows.iter().filter(|other| {
+        summary.rows.iter().filter(|other| {
             other.device == row.device
                 && class(&other.variant) == class(&row.variant)
-                && !is_control(&other.variant)
+                && summary.competes(other)
         })
     };
     let fastest = row.rate_units_per_s_mean.is_some()
+        && summary.competes(row)
         && rivals().count() > 1
         && rivals().all(|other| other.rate_units_per_s_mean <= row.rate_units_per_s_mean);
     match (is_control(&row.variant), fastest) {

@@ -2,7 +2,7 @@
 
 use super::{REPORT_FILES, ReportError};
 use crate::{
-    Class, FileEntry, MANIFEST, Manifest, Record, Summary, class, family, is_control,
+    Class, FileEntry, Floor, MANIFEST, Manifest, Record, Summary, class, family,
     record::{file_entry, file_names},
     rows::{AccuracyRow, BoundRow, CheckRow, PowerRow, RunRow, SassRow, StageRow, SummaryRow},
     subject, summarise,
@@ -29,7 +29,9 @@ impl Facts {
     pub(super) fn of(record: &Record) -> Result<Self, ReportError> {
         let runs: Vec<RunRow> = record.table()?.unwrap_or_default();
         let plan = record.manifest().plan.as_ref();
-        let summary = summarise(&runs, plan.map_or(&[][..], |plan| &plan.baselines))?;
+        let mut summary = summarise(&runs, plan.map_or(&[][..], |plan| &plan.baselines))?;
+        let simple = record.manifest().variants.iter().filter(|variant| variant.floor == Some(Floor::Itself));
+        summary.simple = simple.map(|variant| variant.label.clone()).collect();
         let validation = record.read_file("validation.md")?;
         let mut files = Vec::new();
         for name in file_names(record.dir())? {
@@ -92,7 +94,7 @@ impl Facts {
         classes
     }
 
-    /// The best variant of a class, never an A/A control.
+    /// The best variant of a class of those that compete ([`Summary::competes`]).
     pub(super) fn best<'f>(
         &'f self,
         of: Class,
@@ -101,7 +103,7 @@ impl Facts {
         self.summary
             .rows
             .iter()
-            .filter(|row| class(&row.variant) == of && !is_control(&row.variant) && value(row).is_some())
+            .filter(|row| class(&row.variant) == of && self.summary.competes(row) && value(row).is_some())
             .max_by(|a, b| value(a).unwrap_or(0.0).total_cmp(&value(b).unwrap_or(0.0)))
     }
 

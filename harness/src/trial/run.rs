@@ -94,7 +94,9 @@ pub fn trials(
         bench.instruments.rest();
     }
     bench.finish(book)?;
-    let summary = summarise(bench.rows(), &baseline_labels)?;
+    let mut summary = summarise(bench.rows(), &baseline_labels)?;
+    let simple = selected.iter().filter(|one| one.variant.floor() == Some(assay_kernels::family::Floor::Itself));
+    summary.simple = simple.map(Selected::label).collect();
     // Interrupted before the first trial was finished, there is nothing to sum up.
     if !bench.rows().is_empty() {
         book.writer().write_table(&summary.rows)?;
