@@ -30,7 +30,11 @@ impl Facts {
         let runs: Vec<RunRow> = record.table()?.unwrap_or_default();
         let plan = record.manifest().plan.as_ref();
         let mut summary = summarise(&runs, plan.map_or(&[][..], |plan| &plan.baselines))?;
-        let simple = record.manifest().variants.iter().filter(|variant| variant.floor == Some(Floor::Itself));
+        let simple = record
+            .manifest()
+            .variants
+            .iter()
+            .filter(|variant| variant.floor == Some(Floor::Itself));
         summary.simple = simple.map(|variant| variant.label.clone()).collect();
         let validation = record.read_file("validation.md")?;
         let mut files = Vec::new();

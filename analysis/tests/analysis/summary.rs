@@ -89,6 +89,15 @@ fn an_aa_control_is_never_marked_the_fastest() {
 }
 
 #[test]
+fn a_simpler_product_is_never_marked_the_fastest() {
+    let mut summary = summary(&sample::runs());
+    assert!(summary_table(&summary).to_string().contains("md5-q9/v5 *"));
+    summary.simple = vec!["md5-q9/v5".into()];
+    let text = summary_table(&summary).to_string();
+    assert!(!text.contains("md5-q9/v5 *"), "{text}");
+}
+
+#[test]
 fn no_trial_and_one_trial_are_said_in_words() {
     assert_eq!(summary(&[]), Summary::default());
     let mut runs = sample::runs();

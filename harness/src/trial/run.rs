@@ -95,7 +95,9 @@ pub fn trials(
     }
     bench.finish(book)?;
     let mut summary = summarise(bench.rows(), &baseline_labels)?;
-    let simple = selected.iter().filter(|one| one.variant.floor() == Some(assay_kernels::family::Floor::Itself));
+    let simple = selected
+        .iter()
+        .filter(|one| one.variant.floor() == Some(assay_kernels::family::Floor::Itself));
     summary.simple = simple.map(Selected::label).collect();
     // Interrupted before the first trial was finished, there is nothing to sum up.
     if !bench.rows().is_empty() {

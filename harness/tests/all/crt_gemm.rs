@@ -354,6 +354,17 @@ fn a_scheme_is_held_against_the_product_that_it_takes_many_of() {
         "record",
     ]);
     assert_eq!(said.code, 0, "{}", said.stderr);
+    assert!(
+        said.stdout.contains("crt-gemm/moduli-naive@48")
+            && !said.stdout.contains("crt-gemm/s8s8s32-cublas@32 *"),
+        "what does a part of the work is not the fastest: {}",
+        said.stdout
+    );
+    let report = std::fs::read_to_string(place.path("record/report.md")).unwrap();
+    assert!(
+        report.contains("crt-gemm/moduli-naive@48") && !report.contains("s8s8s32-cublas@32 is the fastest"),
+        "{report}"
+    );
     let rows: Vec<&str> = said
         .stdout
         .lines()
