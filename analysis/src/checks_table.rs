@@ -6,6 +6,7 @@ use crate::{Align, Table, TableColumn, rows::CheckRow};
 pub fn checks_table(rows: &[CheckRow]) -> Table {
     let cells = |row: &CheckRow| {
         let outcome = match &row.first_bad_layer {
+            _ if row.right && row.checked == 0 => "nothing checked".to_owned(),
             _ if row.right => "right".to_owned(),
             Some(layer) => format!("WRONG at {layer}"),
             None => "WRONG".to_owned(),
@@ -45,7 +46,11 @@ fn columns() -> Vec<TableColumn> {
     vec![
         column("variant", "what was checked", Align::Left),
         column("check", "by which products, layers or hits", Align::Left),
-        column("outcome", "right, or the first layer that differs", Align::Left),
+        column(
+            "outcome",
+            "right, or the first layer that differs; nothing checked where a vector file has no row for the variant",
+            Align::Left,
+        ),
         column(
             "checked",
             "candidates, or values of a matrix, compared with the host's answer",

@@ -122,6 +122,11 @@ impl Shelf {
         self.folder.join(family.name()).join(format!("{name}.toml"))
     }
 
+    /// Whether there is a file of that variant.
+    pub fn holds(&self, family: &dyn Family, name: &str) -> bool {
+        self.path(family, name).exists()
+    }
+
     /// The text of a selected variant's file.
     ///
     /// # Errors

@@ -7,7 +7,8 @@ use super::derived::compare;
 use crate::{
     Fault, MANIFEST, Record, Row, Status, decode_rows,
     record::RecordError,
-    rows::CheckRow,
+    rows::{CheckRow, Standing, TuneRow},
+    subject,
     tables::{line, raw_records},
     unsized_label,
 };
@@ -37,7 +38,7 @@ pub(super) fn check(record: &Record) -> Result<usize, RecordError> {
                 manifest.devices.iter().all(|device| device.label != row.device),
                 "is none of the manifest's",
             ),
-            ("check", row.check.is_empty(), "is nothing"),
+            ("check", row.check.trim().is_empty(), "is nothing"),
             (
                 "first_bad_layer",
                 row.right && wrong,
@@ -60,17 +61,47 @@ pub(super) fn check(record: &Record) -> Result<usize, RecordError> {
     }
     let derived: Vec<CheckRow> = rows.iter().cloned().map(CheckRow::derived).collect();
     compare(&text, &derived)?;
-    // Sizes of a variant are proved once.
-    let proved: BTreeSet<&str> = rows.iter().map(|row| unsized_label(&row.variant)).collect();
+    timed_are_right(record, &rows)?;
+    // Sizes of a variant are proved once. Where a vector file has nothing for it, that is said.
+    let compares = |row: &&CheckRow| row.checked > 0 || row.not_covered > 0;
+    let proved: BTreeSet<&str> = rows
+        .iter()
+        .filter(compares)
+        .map(|row| unsized_label(&row.variant))
+        .collect();
     let unproved = manifest
         .variants
         .iter()
         .find(|variant| !proved.contains(unsized_label(&variant.label)));
     match unproved {
         Some(variant) if all_right => {
-            let problem = format!("has no check of {}, which is in {MANIFEST}", variant.label);
+            let problem = format!(
+                "has no check of {}, which is in {MANIFEST}, or none that compared anything",
+                variant.label
+            );
             Err(Fault::file(CheckRow::FILE, problem).into())
         }
         _ => Ok(rows.len()),
     }
+}
+
+/// What a tuner calls right has checks, and all of them are.
+fn timed_are_right(record: &Record, rows: &[CheckRow]) -> Result<(), RecordError> {
+    let candidates: Vec<TuneRow> = record.table()?.unwrap_or_default();
+    for candidate in candidates
+        .iter()
+        .filter(|candidate| candidate.verdict == Standing::Right)
+    {
+        // The control is its baseline.
+        let label = subject(&candidate.variant);
+        let mut checks = rows.iter().filter(|row| row.variant == label).peekable();
+        if checks.peek().is_none() || checks.any(|row| !row.right) {
+            let problem = format!(
+                "has not all checks of {label} right, which {} says it is",
+                TuneRow::FILE
+            );
+            return Err(Fault::file(CheckRow::FILE, problem).into());
+        }
+    }
+    Ok(())
 }

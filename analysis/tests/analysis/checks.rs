@@ -53,8 +53,22 @@ fn a_complete_record_has_checks_of_every_variant_and_all_are_right() {
     let but_one = &all[..all.len() - 1];
     assert_eq!(
         checked(but_one, Status::Complete).unwrap_err(),
-        format!("checks.csv: has no check of {last}, which is in manifest.json")
+        format!(
+            "checks.csv: has no check of {last}, which is in manifest.json, or none that compared anything"
+        )
     );
+    let empty = |not_covered| CheckRow {
+        checked: 0,
+        not_covered,
+        ..right(last)
+    };
+    let with = |row: CheckRow| checked(&[but_one, &[row]].concat(), Status::Complete);
+    assert!(
+        with(empty(0))
+            .unwrap_err()
+            .contains("none that compared anything")
+    );
+    assert_eq!(with(empty(3)), Ok(all.len()));
     assert_eq!(checked(but_one, Status::Aborted), Ok(all.len() - 1));
     let with_wrong = [but_one, &[wrong(last)]].concat();
     let line = all.len() + 1;

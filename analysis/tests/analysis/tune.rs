@@ -2,7 +2,7 @@
 
 use assay_analysis::{
     CheckError, Objective, RecordWriter, Status, TunePlan, check,
-    rows::{Fate, TuneRow},
+    rows::{CheckRow, Fate, TuneRow},
     tune_table,
 };
 use tempfile::tempdir;
@@ -35,6 +35,11 @@ fn rows() -> Vec<TuneRow> {
 
 /// What a record with these rows says when it is checked: every hash in it is right.
 fn checked(rows: &[TuneRow], plan: bool) -> Result<usize, String> {
+    checked_with(rows, plan, None)
+}
+
+/// The same with these checks of its validations.
+fn checked_with(rows: &[TuneRow], plan: bool, checks: Option<&[CheckRow]>) -> Result<usize, String> {
     let dir = tempdir().unwrap();
     let mut manifest = sample::manifest();
     manifest.tune = plan.then(|| TunePlan {
@@ -45,6 +50,9 @@ fn checked(rows: &[TuneRow], plan: bool) -> Result<usize, String> {
     writer.write_table(&sample::power()).unwrap();
     writer.write_table(&sample::runs()).unwrap();
     writer.write_table(rows).unwrap();
+    if let Some(checks) = checks {
+        writer.write_table(checks).unwrap();
+    }
     writer.finish(Status::Complete).unwrap();
     match check(dir.path()) {
         Ok(report) => Ok(report.tune_rows),
@@ -60,6 +68,33 @@ fn a_tuners_record_checks() {
     assert_eq!(winner.n, Some(3));
     assert!(winner.ratio_to_start_mean.unwrap() > 1.3, "{winner:?}");
     assert!(winner.ratio_to_start_ci95_lo.is_some());
+}
+
+#[test]
+fn what_is_called_right_has_checks_and_all_are() {
+    let row = |variant: &str, mismatches| {
+        let row = CheckRow {
+            variant: variant.into(),
+            device: "cuda:0".into(),
+            check: "trace".into(),
+            checked: 10,
+            mismatches,
+            ..CheckRow::default()
+        };
+        row.derived()
+    };
+    let winner = "md5-q9/v5";
+    let with = |checks: &[CheckRow]| checked_with(&rows(), true, Some(checks));
+    assert_eq!(with(&[row(START, 0), row(winner, 0)]), Ok(3));
+    for checks in [
+        &[row(START, 0)][..],
+        &[row(START, 0), row(winner, 0), row(winner, 1)],
+    ] {
+        assert_eq!(
+            with(checks).unwrap_err(),
+            "checks.csv: has not all checks of md5-q9/v5 right, which tune.csv says it is"
+        );
+    }
 }
 
 #[test]

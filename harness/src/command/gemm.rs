@@ -167,21 +167,24 @@ fn one(shelf: &Shelf, name: &str) -> anyhow::Result<Selected> {
     }
 }
 
-/// The variant that is taken where none is named: the first of a family's that runs on `device`, or the last if none does.
+/// The variant that is taken where none is named: of a family's that there are files of the first that runs on `device`, or the
+/// last if none does.
 fn default_variant(shelf: &Shelf, device: &dyn Device) -> anyhow::Result<Selected> {
-    let names = families().iter().flat_map(|family| {
-        let names = family.multiply_variants().iter();
-        names.map(|name| format!("{}/{name}", family.name()))
-    });
     let mut last = None;
-    for name in names {
-        let selected = one(shelf, &name)?;
-        if why_not(&selected, device).is_none() {
-            return Ok(selected);
+    for family in families() {
+        let names = family.multiply_variants().iter();
+        for name in names.filter(|name| shelf.holds(*family, name)) {
+            let selected = one(shelf, &format!("{}/{name}", family.name()))?;
+            if why_not(&selected, device).is_none() {
+                return Ok(selected);
+            }
+            last = Some(selected);
         }
-        last = Some(selected);
     }
-    last.ok_or_else(|| Usage("no family multiplies matrices".to_owned()).into())
+    last.ok_or_else(|| {
+        Usage("the folder of variants has none that multiplies matrices by itself: use --variant".to_owned())
+            .into()
+    })
 }
 
 /// Where the result goes. An output that could not be written in the end is refused now, and so is one of the inputs.
@@ -296,5 +299,18 @@ mod tests {
             let selected = default_variant(&shelf, &card(capability, None)).unwrap();
             assert_eq!(selected.label(), name, "{capability:?}");
         }
+        // Only those that there are files of.
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("crt-gemm")).unwrap();
+        let few = Shelf::find(Some(folder.path())).unwrap();
+        let refusal = default_variant(&few, &card((9, 0), None)).err().unwrap();
+        assert!(refusal.to_string().contains("use --variant"), "{refusal}");
+        let naive = "crt-gemm/moduli-naive.toml";
+        let from = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../variants")
+            .join(naive);
+        std::fs::copy(from, folder.path().join(naive)).unwrap();
+        let selected = default_variant(&few, &card((9, 0), None)).unwrap();
+        assert_eq!(selected.label(), "crt-gemm/moduli-naive");
     }
 }

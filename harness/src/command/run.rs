@@ -121,11 +121,7 @@ pub fn prove_and_time(
             eprintln!("assay: nothing is timed, since not every variant validated");
         }
         let record = book.dir();
-        book.close(if validation.interrupted {
-            Status::Aborted
-        } else {
-            Status::Failed
-        })?;
+        book.close(validation.status())?;
         if args.json {
             print_json(out, &Document::new(false, record, &[]))?;
         }

@@ -117,12 +117,12 @@ pub fn run(args: &ValidateArgs, shelf: &Shelf, out: &mut dyn Write) -> anyhow::R
             return Err(error);
         }
     };
-    let (status, outcome) = match (validation.interrupted, validation.ok()) {
-        (true, _) => (Status::Aborted, Outcome::Interrupted),
-        (false, true) => (Status::Complete, Outcome::Right),
-        (false, false) => (Status::Failed, Outcome::Wrong),
+    let outcome = match (validation.interrupted, validation.ok()) {
+        (true, _) => Outcome::Interrupted,
+        (false, true) => Outcome::Right,
+        (false, false) => Outcome::Wrong,
     };
-    book.close_with_report(status)?;
+    book.close_with_report(validation.status())?;
     if args.json {
         let ok = validation.ok();
         print_json(

@@ -110,7 +110,8 @@ fn a_broken_candidate_is_rejected_with_its_layer_and_never_timed() {
     };
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("record");
-    let book = Book::open(Some(dir.clone()), "tune", 1).unwrap();
+    let mut book = Book::open(Some(dir.clone()), "tune", 1).unwrap();
+    book.note_device(workshop.device().info(), None);
     let mut bench =
         Workbench::new(&workshop, &sitting, Earlier::default(), book, &Progress::silent()).unwrap();
     let mut ledger = Ledger::default();

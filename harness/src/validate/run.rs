@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use assay_analysis::Status;
 use assay_kernels::family::{Agreement, Check, DeviceKind, Difference, ValidationPlan, Verdict};
 use assay_kernels::workload::Fault;
 
@@ -26,6 +27,23 @@ pub struct Validation {
 }
 
 impl Validation {
+    /// Whether a check found something wrong, interrupted or not.
+    pub fn wrong(&self) -> bool {
+        self.results
+            .iter()
+            .flat_map(|row| &row.checks)
+            .any(|check| !check.ok)
+    }
+
+    /// How the record of a validation that ends the command is closed: an interruption does not hide what is wrong.
+    pub fn status(&self) -> Status {
+        match (self.wrong(), self.interrupted) {
+            (true, _) => Status::Failed,
+            (false, true) => Status::Aborted,
+            (false, false) => Status::Complete,
+        }
+    }
+
     /// Whether everything that was run is right, and all of it was run.
     pub fn ok(&self) -> bool {
         !self.interrupted && self.results.iter().all(|row| row.ok)

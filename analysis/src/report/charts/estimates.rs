@@ -38,6 +38,7 @@ pub(in crate::report) fn rates(facts: &Facts) -> Result<Option<Figure>, ReportEr
         |run| Some(run.rate_units_per_s),
     );
     figure(
+        facts,
         &bars,
         "G units/s",
         "Rate: mean of the valid trials (bar), its 95 % interval (whisker) and every valid trial (dot).",
@@ -58,6 +59,7 @@ pub(in crate::report) fn units_per_joule(facts: &Facts) -> Result<Option<Figure>
         |run| run.units_per_joule,
     );
     figure(
+        facts,
         &bars,
         "G units/J",
         "Units per joule, gross: mean of the valid trials (bar), its 95 % interval (whisker) and every valid trial (dot).",
@@ -90,7 +92,15 @@ fn bars(facts: &Facts, of_row: fn(&SummaryRow) -> Mean, of_run: fn(&RunRow) -> O
             is_control: is_control(&row.variant),
         })
     };
-    facts.summary.rows.iter().filter_map(bar).collect()
+    shown(facts).filter_map(bar).collect()
+}
+
+/// The rows of the figures: beside a simpler product, whose units are less work, one could not tell the others apart.
+fn shown(facts: &Facts) -> impl Iterator<Item = &SummaryRow> {
+    let simple = &facts.summary.simple;
+    let whole = |row: &&SummaryRow| !simple.contains(&row.variant);
+    let any = facts.summary.rows.iter().any(|row| whole(&row));
+    facts.summary.rows.iter().filter(move |row| !any || whole(row))
 }
 
 /// Right edge of the axis; the numbers stand behind it.
@@ -98,15 +108,21 @@ const RIGHT: i32 = WIDTH - 170;
 const TOP: i32 = 12;
 const ROW: i32 = 34;
 
-fn figure(bars: &[Bar], unit: &str, caption: &str) -> Result<Option<Figure>, ReportError> {
+fn figure(facts: &Facts, bars: &[Bar], unit: &str, caption: &str) -> Result<Option<Figure>, ReportError> {
     if bars.is_empty() {
         return Ok(None);
     }
     let bottom = TOP + ROW * bars.len() as i32;
     let svg = draw(bottom + 48, |canvas| paint(canvas, bars, unit, bottom))?;
+    let all = shown(facts).count() == facts.summary.rows.len();
+    let left_out = if all {
+        ""
+    } else {
+        " Simpler products that others are held against are in the table alone."
+    };
     Ok(Some(Figure {
         svg,
-        caption: caption.to_owned(),
+        caption: format!("{caption}{left_out}"),
     }))
 }
 
