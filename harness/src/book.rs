@@ -328,7 +328,7 @@ impl Book {
     }
 
     /// Keep checks of a validation.
-    pub fn keep_checks(&mut self, rows: Vec<CheckRow>) {
+    pub fn keep_checks(&mut self, rows: impl IntoIterator<Item = CheckRow>) {
         self.checks.extend(rows);
     }
 

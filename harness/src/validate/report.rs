@@ -128,9 +128,10 @@ impl ResultRow {
         self.message = format!("{check}: {}", sentence(difference));
     }
 
-    /// The checks from number `first` on, as a record keeps them.
-    pub fn recorded(&self, first: usize) -> Vec<rows::CheckRow> {
-        let recorded = |check: &CheckRow| rows::CheckRow {
+    /// The last check, as a record keeps it.
+    pub fn last_check(&self) -> Option<rows::CheckRow> {
+        let check = self.checks.last()?;
+        let row = rows::CheckRow {
             variant: self.variant.clone(),
             device: self.device.clone(),
             check: check.name.clone(),
@@ -143,11 +144,7 @@ impl ResultRow {
             message: check.message.clone(),
             ..rows::CheckRow::default()
         };
-        self.checks[first..]
-            .iter()
-            .map(recorded)
-            .map(rows::CheckRow::derived)
-            .collect()
+        Some(row.derived())
     }
 
     /// The variant's set differs from another's.

@@ -113,7 +113,7 @@ pub fn validate(
             }
             agreements.extend(verdict.agreements.iter().map(|set| (one.label(), set.clone())));
             row.add(&check.name(), &verdict, fault.as_ref(), &one.family.layers());
-            book.keep_checks(row.recorded(row.checks.len() - 1));
+            book.keep_checks(row.last_check());
             bar.advance(1);
         }
         // Only a card runs two sessions at once.
@@ -131,7 +131,7 @@ pub fn validate(
                 Err(fault) => (Verdict::default(), Some(fault)),
             };
             row.add(at_once::NAME, &verdict, fault.as_ref(), &one.family.layers());
-            book.keep_checks(row.recorded(row.checks.len() - 1));
+            book.keep_checks(row.last_check());
         }
         // A variant that was not run to the end has not been validated.
         row.ok &= !validation.interrupted;
@@ -150,7 +150,7 @@ pub fn validate(
             pair.variants.contains(&row.variant) && (both_right || !right.contains(&row.variant))
         }) {
             row.disagrees(&pair.sentence);
-            book.keep_checks(row.recorded(row.checks.len() - 1));
+            book.keep_checks(row.last_check());
         }
     }
     Ok(validation)
@@ -220,4 +220,34 @@ pub fn overflow_is_rejected(
         outcomes.push((one.label(), rejected, message));
     }
     Ok(outcomes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::crt_gemm_mutation_tests::outcome;
+    use super::*;
+
+    #[test]
+    fn an_interruption_hides_no_wrong_check() {
+        let stale_c = (
+            "double total = 0.0;",
+            "double total = c[(u64)row * m.c_stride + col]; if (total != total) total = 0.0;",
+        );
+        for (change, interrupted, status) in [
+            (None, false, Status::Complete),
+            (None, true, Status::Aborted),
+            (Some(stale_c), false, Status::Failed),
+            (Some(stale_c), true, Status::Failed),
+        ] {
+            let row = outcome("naive", "layers: a second product", change);
+            let check = row.last_check().unwrap();
+            assert_eq!(check.right, change.is_none(), "{check:?}");
+            assert_eq!(check.first_bad_layer.as_deref(), change.map(|_| "scale"));
+            let validation = Validation {
+                results: vec![row],
+                interrupted,
+            };
+            assert_eq!(validation.status(), status);
+        }
+    }
 }

@@ -14,3 +14,4 @@ mod npy;
 mod program;
 mod sass_tables;
 mod tune;
+mod validation_record;
